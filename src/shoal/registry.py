@@ -1,0 +1,68 @@
+"""What shoal knows by name: algorithms, models, metrics, papers. Each is one line here and one file there.
+
+A name maps to ``"module:Class"`` and is imported only when asked for. Third parties add to a group with an
+entry point of the same name (``shoal.algorithms``, ``shoal.models``, ``shoal.metrics``, ``shoal.papers``).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+from typing import Any
+
+from .errors import UnknownName
+
+_BUILT_IN: dict[str, dict[str, str]] = {
+    "algorithms": {
+        "auto": "shoal.algorithms.auto:Auto",
+        "k-member": "shoal.algorithms.k_member:KMember",
+        "mondrian": "shoal.algorithms.mondrian:Mondrian",
+    },
+    "models": {
+        "k-anonymity": "shoal.models.k_anonymity:KAnonymity",
+        "k-map": "shoal.models.k_map:KMap",
+        "l-diversity": "shoal.models.l_diversity:LDiversity",
+        "t-closeness": "shoal.models.t_closeness:TCloseness",
+        "p-sensitive": "shoal.models.p_sensitive:PSensitive",
+        "alpha-k": "shoal.models.alpha_k:AlphaK",
+        "beta-likeness": "shoal.models.beta_likeness:BetaLikeness",
+        "delta-disclosure": "shoal.models.delta_disclosure:DeltaDisclosure",
+        "delta-presence": "shoal.models.delta_presence:DeltaPresence",
+    },
+    "metrics": {},
+}
+
+
+@functools.cache
+def _targets(group: str) -> dict[str, str]:
+    found = dict(_BUILT_IN[group])
+    for entry in importlib.metadata.entry_points(group=f"shoal.{group}"):
+        found.setdefault(entry.name, entry.value)
+    return found
+
+
+def names(group: str) -> list[str]:
+    """Return the names registered in a group, in the order they are listed.
+
+    Examples
+    --------
+    >>> "mondrian" in names("algorithms")
+    True
+    """
+    return list(_targets(group))
+
+
+def get(group: str, name: str) -> Any:
+    """Return the class registered under `name`, importing its module now.
+
+    Examples
+    --------
+    >>> get("models", "k-anonymity").__name__
+    'KAnonymity'
+    """
+    targets = _targets(group)
+    if name not in targets:
+        raise UnknownName.nearest(group.removesuffix("s"), name, list(targets))
+    module, _, attribute = targets[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)

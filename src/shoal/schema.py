@@ -1,0 +1,162 @@
+"""Roles and kinds of columns: what a column means for privacy, and how its values can be compared."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from .errors import PolicyError, UnknownName
+
+if TYPE_CHECKING:
+    from .hierarchies import Hierarchy
+
+
+class Role(StrEnum):
+    """What a column means for privacy."""
+
+    IDENTIFIER = "identifier"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    WEIGHT = "weight"
+    OTHER = "other"
+
+
+class Kind(StrEnum):
+    """How the values of a column can be compared."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    CATEGORICAL = "categorical"
+    DATE = "date"
+
+
+class Form(StrEnum):
+    """How a quasi-identifier is published for a class that holds several of its values."""
+
+    AUTO = "auto"  # interval for numbers and dates, ancestor with a hierarchy, else value set
+    INTERVAL = "interval"  # [20, 29]
+    SET = "set"  # {a, b}
+    ANCESTOR = "ancestor"  # the lowest common node of the hierarchy
+    MEAN = "mean"  # microaggregation: one number for the whole class
+    MEDIAN = "median"
+    MODE = "mode"
+    BOUNDS = "bounds"  # two columns, NAME_min and NAME_max
+
+
+class Action(StrEnum):
+    """What happens to a direct identifier."""
+
+    DROP = "drop"
+    PSEUDONYM = "pseudonym"  # HMAC-SHA256 under a key that never enters the release
+    MASK = "mask"  # every cell becomes ***
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column's part of a policy; what is left out is inferred from the table.
+
+    Parameters
+    ----------
+    name : str
+    role : Role
+    kind : Kind, optional
+        Inferred from the values when not given.
+    hierarchy : Hierarchy, optional
+        Turns loss, distances and (by default) the published form into those of the tree.
+    weight : float
+        Relative importance of the column in the loss that algorithms minimise.
+    form : Form
+    domain : (low, high), optional
+        Public bounds of a numeric column; safer than bounds read from the data.
+    order : tuple of str, optional
+        The values of an ordinal column from least to greatest.
+    action : Action
+        For identifiers.
+    """
+
+    name: str
+    role: Role = Role.QUASI
+    kind: Kind | None = None
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    form: Form = Form.AUTO
+    domain: tuple[float, float] | None = None
+    order: tuple[str, ...] | None = None
+    action: Action = Action.DROP
+
+    @property
+    def published_names(self) -> tuple[str, ...]:
+        """The names of the columns this one becomes in a release; none for a dropped identifier."""
+        if self.role is Role.IDENTIFIER and self.action is Action.DROP:
+            return ()
+        if self.role is Role.QUASI and self.form is Form.BOUNDS:
+            return (f"{self.name}_min", f"{self.name}_max")
+        return (self.name,)
+
+    def problems(self) -> list[str]:
+        """Return everything wrong with this column by itself."""
+        found = []
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            found.append(f"the weight of {self.name!r} must be above 0")
+        if self.domain is not None and not self.domain[0] <= self.domain[1]:
+            found.append(f"the domain of {self.name!r} must be (low, high) with low <= high")
+        if self.domain is not None and self.kind not in (None, Kind.NUMERIC):
+            found.append(f"only a numeric column has a domain, not {self.name!r}")
+        if self.order is not None and self.kind not in (None, Kind.ORDINAL):
+            found.append(f"only an ordinal column has an order, not {self.name!r}")
+        if self.form is Form.ANCESTOR and self.hierarchy is None:
+            found.append(f"{self.name!r} is to be published as ancestor but has no hierarchy")
+        numeric_forms = (Form.INTERVAL, Form.MEAN, Form.MEDIAN, Form.BOUNDS)
+        if self.form in numeric_forms and self.kind is Kind.CATEGORICAL:
+            found.append(f"a categorical column such as {self.name!r} has no {self.form.value}")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns a policy speaks about; all of its problems are reported together."""
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        counts = Counter(column.name for column in self.columns)
+        found = [f"column {name!r} is listed {n} times" for name, n in counts.items() if n > 1]
+        for column in self.columns:
+            found += column.problems()
+        if sum(column.role is Role.WEIGHT for column in self.columns) > 1:
+            found.append("there can be one weight column only")
+        if found:
+            raise PolicyError("; ".join(found))
+
+    def having(self, role: Role) -> tuple[Column, ...]:
+        """Return the columns of one role, in order."""
+        return tuple(column for column in self.columns if column.role is role)
+
+    @property
+    def quasi(self) -> tuple[Column, ...]:
+        """The quasi-identifiers."""
+        return self.having(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[Column, ...]:
+        """The sensitive columns."""
+        return self.having(Role.SENSITIVE)
+
+    @property
+    def identifiers(self) -> tuple[Column, ...]:
+        """The direct identifiers."""
+        return self.having(Role.IDENTIFIER)
+
+    def check_present(self, names: list[str]) -> None:
+        """Raise when a column of the schema is not among `names`; all missing ones at once."""
+        missing = [column.name for column in self.columns if column.name not in names]
+        if len(missing) == 1:
+            raise UnknownName.nearest("column", missing[0], names)
+        if missing:
+            raise PolicyError(
+                "the table lacks the columns " + ", ".join(repr(name) for name in missing),
+                hint=f"It has {', '.join(names)}.",
+            )
