@@ -1,0 +1,1 @@
+"""One algorithm a file. `shoal.registry` knows them by name."""

@@ -1,0 +1,30 @@
+"""What an algorithm is: it sees the encoded table and the rules, and returns a partition."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ..encoding import Encoded
+from ..params import Parameterised
+from ..partitions import Partition
+from ..progress import Run
+
+if TYPE_CHECKING:
+    from ..kernels.rules import Rules
+
+
+@dataclass(frozen=True)
+class Algorithm(Parameterised):
+    """A partitioning algorithm; its parameters are its fields.
+
+    `partition` returns a class for every record, or marks records as suppressed where the method itself does
+    so. Classes should meet the rules as far as the method can see to it; `enforce` repairs the rest.
+    """
+
+    reference: ClassVar[str] = ""
+
+    @abstractmethod
+    def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        """Return a partition of the records."""

@@ -1,0 +1,333 @@
+"""Table -> Encoded: the integer view that algorithms, models and metrics work on.
+
+Every quasi-identifier and sensitive column becomes a dictionary of its distinct values and one int32 code per
+record. Null is a code of its own, the last one. Row i of the codes is record i of the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .errors import DataError, PolicyError
+from .hierarchies.tree import Tree
+from .inference import infer_kind, without_nan
+from .schema import Column, Kind
+
+if TYPE_CHECKING:
+    from .kernels.space import Space
+    from .policy import Policy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuasiColumn:
+    """Dictionary of one quasi-identifier.
+
+    Attributes
+    ----------
+    spec : Column
+        The policy's column, with its kind filled in.
+    values : pyarrow.Array
+        The value of each code: ascending for numbers, dates and ranks; depth-first leaves with a hierarchy.
+    numbers : float64[size], optional
+        The same as numbers, where the column has any (days or seconds for dates, ranks for ordinals).
+    positions : float64[size], optional
+        Place of each code on [0, 1], for columns that are charged by range.
+    tree : Tree, optional
+    has_null : bool
+        Whether code ``size`` (null) occurs.
+    """
+
+    spec: Column
+    values: pa.Array
+    numbers: NDArray[np.float64] | None
+    positions: NDArray[np.float64] | None
+    tree: Tree | None
+    has_null: bool
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.spec.name
+
+    @property
+    def kind(self) -> Kind:
+        """The column's kind."""
+        assert self.spec.kind is not None
+        return self.spec.kind
+
+    @property
+    def size(self) -> int:
+        """Number of codes without null; also the code of null."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensitiveColumn:
+    """Dictionary of one sensitive column; null, where it occurs, is its last value.
+
+    Attributes
+    ----------
+    spec : Column
+    values : pyarrow.Array
+        The value of each code, in the column's order.
+    size : int
+        Number of values, null included.
+    tree : Tree, optional
+        For hierarchical distances; its leaves are the codes.
+    """
+
+    spec: Column
+    values: pa.Array
+    size: int
+    tree: Tree | None
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.spec.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """The integer view of a table.
+
+    Attributes
+    ----------
+    codes : int32[n, q]
+        Column-contiguous: ``codes.T`` is a C-contiguous array of one row per column.
+    quasi : tuple of QuasiColumn
+    sensitive_codes : int32[n, s]
+        Column-contiguous as well.
+    sensitive : tuple of SensitiveColumn
+    """
+
+    codes: NDArray[np.int32]
+    quasi: tuple[QuasiColumn, ...]
+    sensitive_codes: NDArray[np.int32]
+    sensitive: tuple[SensitiveColumn, ...]
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        return len(self.codes)
+
+    def sensitive_index(self, name: str) -> int:
+        """Return the position of a sensitive column."""
+        return [column.name for column in self.sensitive].index(name)
+
+    def flat_sensitive(self) -> NDArray[np.int32]:
+        """Return int32[s, n]: sensitive codes numbered through over all columns, as `Rules.start` cuts them."""
+        sizes = [column.size for column in self.sensitive]
+        starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
+        return np.ascontiguousarray(self.sensitive_codes.T + starts[:, None]).astype(np.int32, copy=False)
+
+    def space(self, *, heights: bool = False) -> Space:
+        """Return the geometry for kernels; with `heights`, categorical cells cost as in Byun et al. (2006).
+
+        By height, a class costs height(common ancestor) / height(tree); a column without hierarchy counts as
+        a tree of one level: 0 for one value, 1 for more.
+        """
+        from .kernels import space as kernel
+
+        trees = [_cost_tree(column, heights) for column in self.quasi]
+        full = np.array([round(kernel.UNIT * c.spec.weight) for c in self.quasi], dtype=np.int32)
+        sizes = np.array([column.size for column in self.quasi], dtype=np.int32)
+        start = np.concatenate([[0], np.cumsum(sizes.astype(np.int64) + 1)]).astype(np.int64)
+        position = np.zeros(start[-1], dtype=np.int32)
+        geometry = np.full(len(sizes), kernel.SET, dtype=np.int8)
+        for j, column in enumerate(self.quasi):
+            if column.positions is not None:
+                geometry[j] = kernel.LINE
+                position[start[j] : start[j] + column.size] = np.rint(column.positions * full[j])
+            elif trees[j] is not None:
+                geometry[j] = kernel.TREE
+        nodes = [tree[0].ravel() if tree else np.zeros(0, dtype=np.int32) for tree in trees]
+        costs = [
+            np.rint(tree[1][tree[0]].ravel() * full[j]) if tree else np.zeros(0)
+            for j, tree in enumerate(trees)
+        ]
+        return kernel.Space(
+            geometry=geometry,
+            size=sizes,
+            full=full,
+            start=start,
+            position=position,
+            levels=np.array([len(tree[0]) if tree else 0 for tree in trees], dtype=np.int32),
+            tree_start=np.concatenate([[0], np.cumsum([len(flat) for flat in nodes])])[:-1].astype(np.int64),
+            node=np.concatenate([np.zeros(0, dtype=np.int32), *nodes]).astype(np.int32),
+            node_cost=np.concatenate([np.zeros(0), *costs]).astype(np.int32),
+        )
+
+
+def _cost_tree(column: QuasiColumn, heights: bool) -> tuple[NDArray[np.int32], NDArray[np.float64]] | None:
+    """Return (nodes, loss per node) for a column charged by a tree, None for one charged otherwise."""
+    if column.tree is not None:
+        losses = column.tree.node_height_losses() if heights else column.tree.node_losses()
+        return column.tree.nodes, losses
+    if heights and column.positions is None:
+        leaves = np.arange(column.size, dtype=np.int32)
+        losses = np.zeros(column.size + 1)
+        losses[-1] = 1.0
+        return np.stack([leaves, np.full_like(leaves, column.size)]), losses
+    return None
+
+
+def encode(data: pa.Table, policy: Policy) -> Encoded:
+    """Return the integer view of a table under a policy.
+
+    Raises
+    ------
+    DataError
+        When the table is empty or a column cannot be of the kind the policy says.
+    HierarchyError
+        When a hierarchy does not know values of its column.
+    """
+    policy.schema.check_present(data.column_names)
+    if data.num_rows == 0:
+        raise DataError("the table has no records")
+    if not policy.schema.quasi:
+        raise PolicyError(
+            "the policy names no quasi-identifier",
+            hint="List the columns that could identify someone: quasi=[...].",
+        )
+    n = data.num_rows
+    codes = np.empty((n, len(policy.schema.quasi)), dtype=np.int32, order="F")
+    quasi = []
+    for j, spec in enumerate(policy.schema.quasi):
+        codes[:, j], column = _encode_quasi(data.column(spec.name), spec, policy.unknown_values)
+        quasi.append(column)
+    sensitive_codes = np.empty((n, len(policy.schema.sensitive)), dtype=np.int32, order="F")
+    sensitive = []
+    for j, spec in enumerate(policy.schema.sensitive):
+        sensitive_codes[:, j], sensitive_column = _encode_sensitive(data.column(spec.name), spec)
+        sensitive.append(sensitive_column)
+    return Encoded(codes, tuple(quasi), sensitive_codes, tuple(sensitive))
+
+
+def dictionary(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], pa.Array]:
+    """Return (codes, values): the distinct values in the column's own order; null has the code after the last.
+
+    Numbers, dates and texts ascend; an ordinal column follows its order.
+    """
+    flat = without_nan(column)
+    encoded = pc.dictionary_encode(flat) if not pa.types.is_dictionary(flat.type) else flat
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    if isinstance(encoded, pa.ChunkedArray):  # an empty or still chunked dictionary column
+        encoded = encoded.unify_dictionaries().chunk(0)
+    indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    values = encoded.dictionary
+    used = np.zeros(len(values), dtype=bool)
+    used[indices[indices >= 0]] = True
+    ranked = _ranked(values, spec)
+    ranked = ranked[used[ranked]]
+    new = np.full(len(values) + 1, len(ranked), dtype=np.int32)  # the last slot serves -1: null
+    new[ranked] = np.arange(len(ranked), dtype=np.int32)
+    return new[indices], values.take(pa.array(ranked))
+
+
+def _ranked(values: pa.Array, spec: Column) -> NDArray[np.int64]:
+    """Return the indices of a dictionary's values in the order of the column."""
+    if spec.order is not None:
+        texts = [_as_text(value) for value in values.to_pylist()]
+        place = {text: rank for rank, text in enumerate(spec.order)}
+        strangers = sum(text not in place for text in texts)
+        if strangers:
+            raise DataError(
+                f"{strangers} distinct values of the ordinal column {spec.name!r} are not in its order",
+                hint="List every value once, from least to greatest.",
+            )
+        return np.argsort([place[text] for text in texts], kind="stable").astype(np.int64)
+        return np.arange(len(values), dtype=np.int64)  # an ordered dictionary brings its own order
+    return np.asarray(pc.sort_indices(values).to_numpy(), dtype=np.int64)
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def _encode_quasi(
+    column: pa.ChunkedArray, spec: Column, unknown: str
+) -> tuple[NDArray[np.int32], QuasiColumn]:
+    spec = _with_kind(column, spec)
+    codes, values = dictionary(column, spec)
+    numbers = numbers_of(values, spec)
+    has_null = bool((codes == len(values)).any())
+    if spec.hierarchy is not None:
+        tree, leaf_of = spec.hierarchy.bind(values, spec.name, unknown=unknown)
+        codes = np.append(leaf_of, tree.leaves).astype(np.int32)[codes]
+        leaf_values = pa.array([tree.labels[node] for node in tree.nodes[0]], type=pa.string())
+        if numbers is not None:
+            leaf_numbers = np.full(tree.leaves, np.nan)
+            leaf_numbers[leaf_of] = numbers
+            numbers = leaf_numbers
+        return codes, QuasiColumn(spec, leaf_values, numbers, None, tree, has_null)
+    positions = None if numbers is None else _positions(numbers, spec)
+    return codes, QuasiColumn(spec, values, numbers, positions, None, has_null)
+
+
+def _with_kind(column: pa.ChunkedArray, spec: Column) -> Column:
+    from dataclasses import replace
+
+    return spec if spec.kind is not None else replace(spec, kind=infer_kind(column))
+
+
+def numbers_of(values: pa.Array, spec: Column) -> NDArray[np.float64] | None:
+    """Return a dictionary's values as numbers: days or seconds for dates, ranks for ordinals, None for texts."""
+    if spec.kind is Kind.CATEGORICAL:
+        return None
+    if spec.kind is Kind.ORDINAL:
+        return np.arange(len(values), dtype=np.float64)
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
+    elif pa.types.is_temporal(values.type):
+        values = values.cast(pa.timestamp("us")).cast(pa.int64())
+    try:
+        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            f"column {spec.name!r} is said to be {spec.kind} but holds values that are not",
+            hint="Set its kind to 'categorical', or clean the column.",
+        ) from None
+    if not np.isfinite(numbers).all():
+        raise DataError(f"column {spec.name!r} holds infinite values", hint="Replace them, or make them null.")
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _positions(numbers: NDArray[np.float64], spec: Column) -> NDArray[np.float64]:
+    if len(numbers) == 0:
+        return numbers
+    low, high = spec.domain if spec.domain is not None else (float(numbers.min()), float(numbers.max()))
+    outside = int(((numbers < low) | (numbers > high)).sum())
+    if outside:
+        raise DataError(
+            f"{outside} distinct values of column {spec.name!r} lie outside its domain",
+            hint="Widen the domain, or clean the column.",
+        )
+    width = high - low
+    return np.zeros(len(numbers)) if width == 0 else (numbers - low) / width
+
+
+def _encode_sensitive(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], SensitiveColumn]:
+    spec = _with_kind(column, spec)
+    codes, values = dictionary(column, spec)
+    tree = None
+    size = len(values)
+    if spec.hierarchy is not None:
+        if (codes == size).any():
+            raise DataError(
+                f"the sensitive column {spec.name!r} has a hierarchy, and nulls, which have no place in it",
+                hint="Fill the nulls with a value of their own and add it to the hierarchy.",
+            )
+        tree, leaf_of = spec.hierarchy.bind(values, spec.name, unknown="refuse")
+        leaf_values = pa.array([tree.labels[node] for node in tree.nodes[0]], type=pa.string())
+        return leaf_of.astype(np.int32)[codes], SensitiveColumn(spec, leaf_values, tree.leaves, tree)
+    if (codes == size).any():
+        size += 1
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return codes, SensitiveColumn(spec, values, size, tree)

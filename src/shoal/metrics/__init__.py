@@ -1,0 +1,1 @@
+"""One family of metrics a file. `shoal.registry` knows them by name."""

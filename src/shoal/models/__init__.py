@@ -1,0 +1,1 @@
+"""One privacy model a file. `shoal.registry` knows them by name."""

@@ -1,0 +1,90 @@
+"""Partition: the class of every record. Algorithms make one, everything after them reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+SUPPRESSED = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """A class label per record, aligned with the rows of the input.
+
+    Attributes
+    ----------
+    labels : int32[n]
+        Dense labels 0..g-1 in order of each class's first record; -1 marks a suppressed record.
+    order : int64[n - suppressed]
+        The records class by class, ascending within each.
+    offsets : int64[g + 1]
+        Class c holds the records ``order[offsets[c]:offsets[c + 1]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p = Partition.from_labels(np.array([7, 7, -1, 3, 3]))
+    >>> p.labels.tolist(), p.classes, p.suppressed, p.sizes.tolist()
+    ([0, 0, -1, 1, 1], 2, 1, [2, 2])
+    """
+
+    labels: NDArray[np.int32]
+    order: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def from_labels(cls, labels: NDArray[np.integer]) -> Partition:
+        """Return the partition with these labels, renumbered densely; any negative label is suppressed."""
+        labels = np.asarray(labels)
+        by_label = np.argsort(labels, kind="stable").astype(np.int64)
+        by_label = by_label[int((labels < 0).sum()) :]
+        ordered = labels[by_label]
+        begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else ordered[:0]
+        first_record = by_label[begins]
+        rank = np.empty(len(begins), dtype=np.int32)
+        rank[np.argsort(first_record)] = np.arange(len(begins), dtype=np.int32)
+        dense = np.full(len(labels), SUPPRESSED, dtype=np.int32)
+        dense[by_label] = np.repeat(rank, np.diff(np.r_[begins, ordered.size]))
+        return cls._from_dense(dense, len(begins))
+
+    @classmethod
+    def single(cls, n: int) -> Partition:
+        """Return the partition that keeps all `n` records in one class."""
+        return cls._from_dense(np.zeros(n, dtype=np.int32), min(n, 1))
+
+    @classmethod
+    def _from_dense(cls, dense: NDArray[np.int32], classes: int) -> Partition:
+        kept = np.flatnonzero(dense >= 0)
+        order = kept[np.argsort(dense[kept], kind="stable")].astype(np.int64)
+        sizes = np.bincount(dense[kept], minlength=classes)
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        for array in (dense, order, offsets):
+            array.setflags(write=False)
+        return cls(dense, order, offsets)
+
+    @property
+    def records(self) -> int:
+        """Number of records, suppressed ones included."""
+        return len(self.labels)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of records of each class."""
+        return np.diff(self.offsets)
+
+    @property
+    def suppressed(self) -> int:
+        """Number of suppressed records."""
+        return len(self.labels) - len(self.order)
+
+    def members(self, label: int) -> NDArray[np.int64]:
+        """Return the records of one class."""
+        return self.order[self.offsets[label] : self.offsets[label + 1]]

@@ -1,0 +1,50 @@
+"""What a run tells its user while it works, and the seed it draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+
+class Stage(Protocol):
+    """One stretch of work being counted."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Say that `steps` more of the announced total are done."""
+
+
+class _SilentStage:
+    def advance(self, steps: int = 1) -> None:
+        pass
+
+
+class Progress:
+    """Announces stages of work; this base class is silent. The command line and the web page show them."""
+
+    @contextmanager
+    def stage(self, name: str, total: int | None = None) -> Iterator[Stage]:
+        """Announce a stage of `total` steps (None: unknown) for the length of a ``with`` block."""
+        yield _SilentStage()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The circumstances of one run, the same for every algorithm.
+
+    Attributes
+    ----------
+    seed : int
+        Decides random choices and ties: same table, policy, algorithm and seed give the same partition.
+    progress : Progress
+    """
+
+    seed: int = 0
+    progress: Progress = field(default_factory=Progress)
+
+    def rng(self) -> np.random.Generator:
+        """Return a fresh generator at the start of the seed's sequence."""
+        return np.random.default_rng(self.seed)
