@@ -1,0 +1,1 @@
+"""Hierarchies: how values of a column generalise, level by level."""
