@@ -1,0 +1,247 @@
+"""The public calls: they compose the stages and hold no logic of their own.
+
+read -> encode -> compile -> partition -> enforce -> recode -> verify -> measure; no step is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import registry
+from .errors import ParameterError, PolicyUnsatisfiable
+from .policy import Policy, short_policy
+from .progress import Progress, Run
+
+if TYPE_CHECKING:
+    from .algorithms.base import Algorithm
+    from .auditing import Audit
+    from .comparing import Comparison
+    from .encoding import Encoded
+    from .evidence import Evidence
+    from .partitions import Partition
+    from .release import Release
+    from .table import Table
+
+_SHORT = ("quasi", "sensitive", "identifiers", "weight", "k", "l", "t", "suppression", "suppressed")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A table ready for any algorithm: read, its policy resolved, encoded and found feasible."""
+
+    table: Table
+    policy: Policy
+    encoded: Encoded
+
+
+def prepare(data: Any, policy: Policy) -> Prepared:
+    """Return the table encoded under the policy, or raise when the policy cannot be met by any partition."""
+    from .encoding import encode as encode_table
+    from .models.feasibility import feasible
+    from .table import Table
+
+    table = Table.from_any(data)
+    policy = policy.resolved(table.data)
+    encoded = encode_table(table.data, policy)
+    problems = feasible(policy.models, encoded)
+    if problems:
+        raise PolicyUnsatisfiable(" ".join(problems), code="S202")
+    return Prepared(table, policy, encoded)
+
+
+def anonymize(
+    data: Any,
+    policy: Policy | None = None,
+    *,
+    algorithm: str = "auto",
+    seed: int = 0,
+    progress: Progress | None = None,
+    key: bytes | None = None,
+    **options: Any,
+) -> Release:
+    """Return a verified release of a table.
+
+    Parameters
+    ----------
+    data : pandas or polars DataFrame, pyarrow Table, or anything with the Arrow capsule
+    policy : Policy, optional
+        Or its ingredients as keywords: `quasi`, `sensitive`, `identifiers`, `k`, `l`, `t`, `suppression`.
+    algorithm : str
+        A name out of ``shoal.algorithms()``.
+    seed : int
+        Decides ties and random choices of the partition.
+    progress : Progress, optional
+        Told about every stage.
+    key : bytes, optional
+        Secret for pseudonyms; never stored.
+    **options
+        The policy's ingredients when `policy` is not given, and the algorithm's own parameters.
+
+    Raises
+    ------
+    PolicyUnsatisfiable
+        When no partition within the suppression limit keeps the policy.
+    VerificationFailed
+        When the published table does not keep it: a defect of shoal; nothing is returned.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> table = {"age": [31, 34, 36, 52, 55, 58], "disease": ["flu", "cold", "flu", "cold", "flu", "cold"]}
+    >>> release = shoal.anonymize(table, quasi=["age"], sensitive=["disease"], k=3, l=2)
+    >>> release.evidence.holds, release.table["age"].to_pylist()[0]
+    (True, '[31, 36]')
+    """
+    from .recode import publish
+    from .release import make_release
+
+    policy, parameters = _split(policy, options)
+    chosen = make_algorithm(algorithm, parameters)
+    run = Run(seed, progress or Progress())
+    with run.progress.stage("encoding"):
+        prepared = prepare(data, policy)
+    classes = partition_prepared(prepared, chosen, run)
+    with run.progress.stage("publishing and verifying"):
+        published = publish(
+            prepared.table.data, prepared.encoded, classes, prepared.policy, key=key
+        )
+        return make_release(prepared, classes, published, chosen, seed)
+
+
+def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
+    """Return the algorithm registered under `name` with these parameters."""
+    algorithm: Algorithm = registry.get("algorithms", name).create(parameters)
+    return algorithm
+
+
+def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Partition:
+    """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
+    from .enforce import enforce
+
+    rules = prepared.policy.compile(prepared.encoded)
+    with run.progress.stage(f"partitioning by {algorithm.name}"):
+        classes = algorithm.partition(prepared.encoded, rules, run)
+    return enforce(classes, prepared.encoded, prepared.policy, run)
+
+
+def encode(data: Any, policy: Policy) -> Encoded:
+    """Return the integer view of a table under a policy, for work stage by stage."""
+    from .encoding import encode as encode_table
+    from .table import Table
+
+    table = Table.from_any(data).data
+    return encode_table(table, policy.resolved(table))
+
+
+def partition(
+    encoded: Encoded, policy: Policy, *, algorithm: str = "auto", seed: int = 0, **parameters: Any
+) -> Partition:
+    """Return the partition of an encoded table by an algorithm, repaired until it keeps the policy.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
+    >>> encoded = shoal.encode({"age": [20, 21, 60, 61]}, policy)
+    >>> shoal.partition(encoded, policy, algorithm="mondrian").labels.tolist()
+    [0, 0, 1, 1]
+    """
+    from .enforce import enforce
+
+    run = Run(seed)
+    made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
+    return enforce(made, encoded, policy, run)
+
+
+def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> Audit:
+    """Return what a table gives away as it is.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.audit({"age": [31, 31, 52], "job": ["a", "a", "b"]}, quasi=["age", "job"]).smallest_class
+    1
+    """
+    from .auditing import audit_table
+    from .table import Table
+
+    return audit_table(Table.from_any(data).data, tuple(quasi), tuple(sensitive))
+
+
+def verify(data: Any, policy: Policy) -> Evidence:
+    """Return the evidence for a published table, recomputed from its cells.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
+    >>> shoal.verify({"age": ["[20, 29]", "[20, 29]", "30"]}, policy).holds
+    False
+    """
+    from .table import Table
+    from .verification import verify_table
+
+    return verify_table(Table.from_any(data).data, policy)
+
+
+def compare(
+    data: Any,
+    policy: Policy | None = None,
+    *,
+    algorithms: Iterable[str] = ("mondrian", "k-member"),
+    k: Iterable[int] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Return a table of what several algorithms reach, for one or several k.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.compare({"age": [20, 21, 22, 60, 61, 62]}, quasi=["age"], k=[2, 3])
+    >>> [(row.algorithm, row.k) for row in found.rows]
+    [('mondrian', 2), ('mondrian', 3), ('k-member', 2), ('k-member', 3)]
+    """
+    from .comparing import compare_algorithms
+
+    if policy is None:
+        options["k"] = min(k) if k is not None else None
+    policy, leftover = _split(policy, options)
+    if leftover:
+        raise ParameterError(f"compare does not know {', '.join(map(repr, leftover))}")
+    run = Run(seed, progress or Progress())
+    return compare_algorithms(data, policy, tuple(algorithms), None if k is None else tuple(k), run)
+
+
+def algorithms() -> list[str]:
+    """Return the names of all algorithms."""
+    return registry.names("algorithms")
+
+
+def models() -> list[str]:
+    """Return the names of all privacy models."""
+    return registry.names("models")
+
+
+def metrics() -> list[str]:
+    """Return the names of all metrics."""
+    return registry.names("metrics")
+
+
+def _split(policy: Policy | None, options: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:
+    """Return the policy, made from its ingredients if need be, and the options that are not its."""
+    ingredients = {name: options[name] for name in _SHORT if name in options}
+    rest = {name: value for name, value in options.items() if name not in ingredients}
+    if policy is None:
+        if "quasi" not in ingredients:
+            raise ParameterError(
+                "neither a policy nor quasi-identifiers are given",
+                hint="Pass policy=..., or quasi=[...] with k=5.",
+            )
+        return short_policy(**ingredients), rest
+    if ingredients:
+        raise ParameterError(f"{next(iter(ingredients))!r} belongs into the policy that is given")
+    return policy, rest

@@ -1,0 +1,173 @@
+"""enforce: the only repairer. It merges or suppresses failing classes until every promise holds.
+
+A failing class is merged with the class whose union costs least among those that make it hold, or suppressed
+where that is cheaper and the policy's limit allows. What merging cannot repair is suppressed. When neither
+can do it, `PolicyUnsatisfiable` says by how much and what would help.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .encoding import Encoded
+from .errors import PolicyUnsatisfiable
+from .kernels.merging import Hull, absorb, make_hull, merge_increases
+from .kernels.rules import Rules
+from .kernels.space import Space
+from .kernels.stats import Stats, class_ok, make_stats
+from .models.base import Model
+from .models.statistics import ClassStatistics, class_statistics
+from .partitions import SUPPRESSED, Partition
+from .policy import Policy
+from .progress import Run
+
+CANDIDATES = 32  # cheapest unions that are tried for one that holds, before the very cheapest is taken
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failure:
+    """The classes that break one promise."""
+
+    model: Model
+    column: str | None
+    failing: NDArray[np.bool_]
+
+    def __str__(self) -> str:
+        return str(self.model) if self.column is None else f"{self.model} for {self.column!r}"
+
+
+def failures(statistics: ClassStatistics, policy: Policy) -> list[Failure]:
+    """Return, for every broken promise, which classes break it."""
+    found = []
+    for model, column in policy.promises():
+        index = -1 if column is None else statistics.encoded.sensitive_index(column)
+        failing = ~model.holds(statistics, index)
+        if failing.any():
+            found.append(Failure(model, column, failing))
+    return found
+
+
+def enforce(partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition:
+    """Return a partition whose every class keeps the policy, changed as little as possible.
+
+    Raises
+    ------
+    PolicyUnsatisfiable
+        When merging cannot repair the classes and suppressing them would pass the limit.
+    """
+    _check_limit(partition, policy)
+    with run.progress.stage("enforcing the policy"):
+        while True:
+            broken = failures(class_statistics(encoded, partition), policy)
+            if not broken:
+                return partition
+            repaired = _repair(partition, encoded, policy, broken)
+            _check_limit(repaired, policy, broken)
+            partition = repaired
+
+
+def _repair(partition: Partition, encoded: Encoded, policy: Policy, broken: list[Failure]) -> Partition:
+    """Return the partition after one round: fewer classes or more suppressed records than before."""
+    failing = np.logical_or.reduce([failure.failing for failure in broken])
+    hopeless = np.zeros(partition.classes, dtype=bool)
+    for failure in broken:
+        if not failure.model.monotone or partition.classes == 1:
+            hopeless |= failure.failing
+    if hopeless.any():
+        return _suppress(partition, hopeless)
+    kept = partition.labels >= 0
+    merger = _Merger(partition, encoded, policy.compile(encoded, kept))
+    allowance = int(policy.suppression * partition.records) - partition.suppressed
+    merger.run(np.flatnonzero(failing), allowance)
+    return Partition.from_labels(merger.labels())
+
+
+def _suppress(partition: Partition, classes: NDArray[np.bool_]) -> Partition:
+    labels = partition.labels.copy()
+    labels[(labels >= 0) & classes[labels]] = SUPPRESSED
+    return Partition.from_labels(labels)
+
+
+class _Merger:
+    """One round of merging and suppressing over the classes of a partition."""
+
+    def __init__(self, partition: Partition, encoded: Encoded, rules: Rules) -> None:
+        self.partition = partition
+        self.rules = rules
+        self.space: Space = encoded.space()
+        self.sensitive = encoded.flat_sensitive()
+        codes = np.ascontiguousarray(encoded.codes.T)
+        self.hull: Hull = make_hull(self.space, codes, partition.order, partition.offsets)
+        self.stats: Stats = make_stats(rules)
+        self.members = [partition.members(c) for c in range(partition.classes)]
+        self.suppressed: list[int] = []
+
+    def run(self, failing: NDArray[np.int64], allowance: int) -> None:
+        """Repair the failing classes, the smallest first, suppressing at most `allowance` records."""
+        full = int(self.space.full.sum())
+        for a in failing[np.argsort(self.hull.size[failing], kind="stable")]:
+            while self.hull.size[a] > 0:
+                increases = merge_increases(self.space, self.hull, a)
+                best = self._choose(a, increases)
+                gain_of_keeping = self.hull.size[a] * (full - self.hull.cost[a])
+                if self.hull.size[a] <= allowance and (best < 0 or increases[best] > gain_of_keeping):
+                    allowance -= int(self.hull.size[a])
+                    self._drop(a)
+                    break
+                if best < 0:
+                    break
+                self._merge(a, best)
+                if class_ok(self.rules, self.sensitive, self.members[a], self.stats):
+                    break
+
+    def _choose(self, a: int, increases: NDArray[np.int64]) -> int:
+        """Return the class to merge `a` with, -1 when no other is left."""
+        others = np.flatnonzero(increases >= 0)
+        if len(others) == 0:
+            return -1
+        few = min(CANDIDATES, len(others))
+        near = others[np.argpartition(increases[others], few - 1)[:few]]
+        near = near[np.lexsort((near, increases[near]))]
+        for b in near:
+            together = np.concatenate([self.members[a], self.members[b]])
+            if class_ok(self.rules, self.sensitive, together, self.stats):
+                return int(b)
+        return int(near[0])
+
+    def _merge(self, a: int, b: int) -> None:
+        absorb(self.space, self.hull, a, b)
+        self.members[a] = np.concatenate([self.members[a], self.members[b]])
+        self.members[b] = self.members[b][:0]
+
+    def _drop(self, a: int) -> None:
+        self.suppressed.append(a)
+        self.hull.size[a] = 0
+
+    def labels(self) -> NDArray[np.int32]:
+        """Return the class of every record after the round."""
+        labels = np.full(self.partition.records, SUPPRESSED, dtype=np.int32)
+        for c, members in enumerate(self.members):
+            labels[members] = c
+        for c in self.suppressed:
+            labels[self.members[c]] = SUPPRESSED
+        return labels
+
+
+def _check_limit(partition: Partition, policy: Policy, broken: list[Failure] | None = None) -> None:
+    """Raise when more records are suppressed than the policy allows, or none would be left."""
+    n = partition.records
+    if partition.suppressed <= policy.suppression * n and partition.classes > 0:
+        return
+    if broken:
+        worst = max(broken, key=lambda failure: int(failure.failing.sum()))
+        cause = f"{int(worst.failing.sum())} of {len(worst.failing)} classes fail {worst}"
+    else:
+        cause = "the algorithm left records without a class"
+    raise PolicyUnsatisfiable(
+        f"{cause}; suppressing them would take {partition.suppressed / n:.1%} of the records "
+        f"(limit {policy.suppression:.1%})",
+        hint="Raise the limit, weaken that promise, or drop a column from the quasi-identifiers.",
+    )
