@@ -7,8 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import random_tables
 
 import shoal
+from shoal.encoding import Encoded
 from shoal.enforce import enforce, failures
 from shoal.errors import PolicyUnsatisfiable
 from shoal.kernels.merging import absorb, make_hull, merge_increases, union_cost
@@ -16,10 +18,8 @@ from shoal.models.statistics import class_statistics
 from shoal.partitions import Partition
 from shoal.progress import Run
 
-from .tables import random_tables
 
-
-def spread(encoded: shoal.encoding.Encoded, records: list[int]) -> int:  # type: ignore[name-defined]
+def spread(encoded: Encoded, records: list[int]) -> int:
     """Return the integer cost per record of a class, column by column, from its definition."""
     space = encoded.space()
     total = 0
