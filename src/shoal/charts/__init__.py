@@ -1,0 +1,1 @@
+"""Charts as Vega-Lite JSON, and offline pages that draw them with vendored JavaScript."""

@@ -1,0 +1,92 @@
+"""One self-contained HTML page: no network, no inline event handlers, a strict content security policy.
+
+Charts are drawn by vendored Vega. Its expressions run in an interpreter, so the policy need not allow eval.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+
+_IMPORT = "import { ascending, isString, DisallowedObjectProperties } from 'vega-util';"
+_EXPORT = "export { expression as expressionInterpreter };"
+_DRAW = """
+(function () {
+  const specs = JSON.parse(document.getElementById('charts').textContent);
+  const dark = window.matchMedia('(prefers-color-scheme: dark)').matches;
+  const ink = dark ? '#d6dbe0' : '#29323a';
+  const look = {background: null, title: {color: ink}, view: {stroke: null},
+    axis: {labelColor: ink, titleColor: ink, gridColor: dark ? '#39424b' : '#e3e7ea', domainColor: ink},
+    legend: {labelColor: ink, titleColor: ink, orient: 'bottom', columns: 3}};
+  for (const [id, spec] of Object.entries(specs)) {
+    const place = document.getElementById(id);
+    const drawn = Object.assign({}, spec, {config: look});
+    if (drawn.width === 'container') drawn.width = Math.max(220, place.clientWidth - 60);
+    const runtime = vega.parse(vegaLite.compile(drawn).spec, null, {ast: true});
+    new vega.View(runtime, {expr: shoalInterpreter, renderer: 'svg', container: place, hover: true}).runAsync();
+  }
+})();
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a page: a heading, prose, an optional table and an optional chart."""
+
+    heading: str
+    text: str = ""
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    chart: dict[str, Any] | None = None
+
+
+@cache
+def _vendored(name: str) -> str:
+    text = files(__package__).joinpath("vendor", name).read_text(encoding="utf-8")
+    return "\n".join(line for line in text.splitlines() if "sourceMappingURL" not in line)
+
+
+@cache
+def scripts() -> tuple[str, ...]:
+    """Return the scripts of a page with charts, in the order they must run."""
+    interpreter = _vendored("vega-interpreter.js")
+    if _IMPORT not in interpreter or _EXPORT not in interpreter:
+        raise RuntimeError("the vendored vega-interpreter is not the version the page builder knows")
+    body = interpreter.replace(_IMPORT, "const { ascending, isString, DisallowedObjectProperties } = vega;")
+    body = body.replace(_EXPORT, "return expression;")
+    wrapped = f"const shoalInterpreter = (function () {{\n{body}\n}})();"
+    return _vendored("vega.min.js"), _vendored("vega-lite.min.js"), wrapped, _DRAW
+
+
+def render(title: str, lead: str, sections: list[Section]) -> str:
+    """Return the page as HTML; every text in it is escaped."""
+    charts = {f"chart-{i}": s.chart for i, s in enumerate(sections) if s.chart is not None}
+    code = scripts() if charts else ()
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__, "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in code)
+    return environment.get_template("page.html").render(
+        title=title,
+        lead=lead,
+        sections=sections,
+        scripts=code,
+        script_policy=hashes or "'none'",
+        # "</script>" inside a string of a specification must not end the element that holds it.
+        charts=json.dumps(charts).replace("<", "\\u003c"),
+    )
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
