@@ -117,10 +117,16 @@ class Policy:
 
     def with_columns(self, columns: Iterable[Column]) -> Policy:
         """Return the same policy over other columns."""
+        return self._changed(schema=Schema(tuple(columns)))
+
+    def with_models(self, models: Iterable[Model]) -> Policy:
+        """Return the same policy with other models."""
+        return self._changed(models=tuple(models))
+
+    def _changed(self, **changes: Any) -> Policy:
         changed = object.__new__(Policy)
         for field in dataclasses.fields(self):
-            object.__setattr__(changed, field.name, getattr(self, field.name))
-        object.__setattr__(changed, "schema", Schema(tuple(columns)))
+            object.__setattr__(changed, field.name, changes.get(field.name, getattr(self, field.name)))
         changed._check_models()
         return changed
 
