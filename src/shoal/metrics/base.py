@@ -3,34 +3,113 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..encoding import Encoded
+from ..errors import UnknownName
 from ..params import Parameterised
 from ..partitions import Partition
+from .cells import Cells, ClassValues, class_values
 
 if TYPE_CHECKING:
+    from ..models.statistics import ClassStatistics
     from ..policy import Policy
     from .hulls import Hulls
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Measured:
-    """What a metric may look at."""
+    """What a metric may look at; what several metrics need is computed once and kept here."""
 
     encoded: Encoded
     partition: Partition
     hulls: Hulls
     policy: Policy
+    _kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def records(self) -> int:
+        """Number of records, suppressed ones included."""
+        return self.partition.records
+
+    @property
+    def suppressed(self) -> int:
+        """Number of suppressed records."""
+        return self.partition.suppressed
+
+    @cached_property
+    def loss(self) -> NDArray[np.float64]:
+        """What each record of a class loses in each column, float64[g, q]."""
+        return self.hulls.loss()
+
+    @cached_property
+    def statistics(self) -> ClassStatistics:
+        """What the privacy models read."""
+        from ..models.statistics import class_statistics
+
+        return class_statistics(self.encoded, self.partition)
+
+    def keep(self, key: str, make: Callable[[], T]) -> T:
+        """Return what `make` makes, made once for each `key`."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: T = self._kept[key]
+        return found
+
+    def class_values(self, name: str) -> ClassValues:
+        """Return how often each value of a sensitive column or quasi-identifier occurs in each class."""
+        encoded = self.encoded
+        sensitive = [column.name for column in encoded.sensitive]
+        quasi = [column.name for column in encoded.quasi]
+        if name in sensitive:
+            j = sensitive.index(name)
+            codes, size = encoded.sensitive_codes[:, j], encoded.sensitive[j].size
+        elif name in quasi:
+            j = quasi.index(name)
+            codes, size = encoded.codes[:, j], encoded.quasi[j].size + 1
+        else:
+            raise UnknownName.nearest("sensitive column or quasi-identifier", name, sensitive + quasi)
+        return self.keep(f"class values of {name}", lambda: class_values(codes, size, self.partition))
+
+    def cells(self, j: int) -> Cells:
+        """Return what every class publishes in one quasi-identifier."""
+        name = self.encoded.quasi[j].name
+        return self.keep(f"cells of {name}", lambda: Cells.of(self.hulls, j, lambda: self.class_values(name)))
+
+    def mean_by_column(self, by_class: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return float64[q]: mean over records of a loss per class and column, 1 if suppressed."""
+        total: NDArray[np.float64] = self.partition.sizes @ by_class + self.suppressed
+        return total / self.records
 
 
 @dataclass(frozen=True)
 class Metric(Parameterised):
-    """A metric; `formula` is shown in the documentation, `low` and `high` are its range."""
+    """A metric; its parameters are its fields.
+
+    Class attributes
+    ----------------
+    name, summary, formula, reference : str
+        The registered name, one sentence, the definition, and the publication it comes from. In formulas
+        n is the number of records, z of suppressed ones, q of quasi-identifiers, g of classes; E is a class
+        and abs(E) its number of records.
+    needs : str
+        What has to be there for the metric to have a meaning, as a phrase.
+    better : "higher" or "lower"
+    low, high : float
+        The range.
+    """
 
     formula: ClassVar[str] = ""
     reference: ClassVar[str] = ""
+    needs: ClassVar[str] = "a partition"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = float("inf")

@@ -1,0 +1,84 @@
+"""Compute metrics of a partition, by name or all that apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .. import registry
+from ..encoding import Encoded
+from ..errors import ParameterError, PolicyError
+from ..partitions import Partition
+from .base import Measured, Metric
+from .hulls import Hulls
+
+if TYPE_CHECKING:
+    from ..policy import Policy
+
+
+def measure(
+    encoded: Encoded,
+    partition: Partition,
+    policy: Policy,
+    names: Iterable[str | Metric] | None = None,
+    hulls: Hulls | None = None,
+) -> dict[str, float | dict[str, float]]:
+    """Return metrics of a partition by name: a number each, or one number per column.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The integer view of the original table.
+    partition : Partition
+        The class of each of its records.
+    policy : Policy
+        Where k and t come from.
+    names : list of names or metrics, optional
+        Which ones; a `Metric` brings its parameters along. All that apply as they are when not given.
+    hulls : Hulls, optional
+        The partition's hulls, where they are known already.
+
+    Raises
+    ------
+    UnknownName
+        For a metric that does not exist, with the nearest one that does.
+    PolicyError
+        For a metric asked for by name that has no meaning here, with what it needs.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa, shoal
+    >>> from shoal.encoding import encode
+    >>> policy = shoal.Policy(quasi={"age": "numeric"}, models=[shoal.KAnonymity(2)])
+    >>> encoded = encode(pa.table({"age": [20, 30, 40, 60]}), policy)
+    >>> found = measure(encoded, shoal.Partition.from_labels(np.array([0, 0, 1, 1])), policy)
+    >>> found["gcp"], found["ncp"], found["dm"], found["cavg"]
+    (0.375, {'age': 0.375}, 8.0, 1.0)
+    """
+    measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy)
+    if names is None:
+        return {metric.name: metric.compute(measured) for metric in _defaults() if metric.applies(measured)}
+    found: dict[str, float | dict[str, float]] = {}
+    for name in names:
+        metric = _metric(name)
+        if metric.name in found:
+            raise ParameterError(f"the metric {metric.name!r} is asked for more than once")
+        if not metric.applies(measured):
+            raise PolicyError(
+                f"the metric {metric.name!r} has no meaning for this table and policy",
+                hint=f"It needs {metric.needs}.",
+            )
+        found[metric.name] = metric.compute(measured)
+    return found
+
+
+def _defaults() -> list[Metric]:
+    classes = [registry.get("metrics", name) for name in registry.names("metrics")]
+    return [metric() for metric in classes if not any(p.required for p in metric.parameters())]
+
+
+def _metric(name: str | Metric) -> Metric:
+    if isinstance(name, Metric):
+        return name
+    metric: Metric = registry.get("metrics", name).create({})
+    return metric
