@@ -40,8 +40,10 @@ _ENUMS: dict[str, type[StrEnum]] = {"role": Role, "kind": Kind, "form": Form, "a
 _DEFAULTS = Column("", Role.QUASI)
 
 
-def to_dict(policy: Policy) -> dict[str, Any]:
+def to_dict(policy: Policy, base_path: Path | None = None) -> dict[str, Any]:
     """Return a policy as plain values; what equals its default is left out.
+
+    Files of hierarchies are named relative to `base_path`, if there is one.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         plain["suppressed"] = policy.suppressed
     if policy.unknown_values != "refuse":
         plain["unknown_values"] = policy.unknown_values
-    plain["columns"] = {column.name: _column_to_dict(column) for column in policy.schema.columns}
+    plain["columns"] = {column.name: _column_to_dict(column, base_path) for column in policy.schema.columns}
     plain["models"] = [{"name": model.name, **model.to_dict()} for model in policy.models]
     return plain
 
@@ -76,7 +78,13 @@ def from_dict(plain: Mapping[str, Any], base_path: Path | None = None) -> Policy
     return _Reader(base_path or Path()).policy(plain)
 
 
-def dumps(policy: Policy, *, header: str = "", comments: Mapping[str, str] | None = None) -> str:
+def dumps(
+    policy: Policy,
+    *,
+    header: str = "",
+    comments: Mapping[str, str] | None = None,
+    base_path: Path | None = None,
+) -> str:
     """Return a policy as TOML.
 
     Parameters
@@ -87,6 +95,8 @@ def dumps(policy: Policy, *, header: str = "", comments: Mapping[str, str] | Non
         A comment for the top of the file; lines are kept.
     comments : mapping of column name to str, optional
         A comment above each column.
+    base_path : Path, optional
+        Folder that files of hierarchies are named relative to.
 
     Examples
     --------
@@ -99,7 +109,7 @@ def dumps(policy: Policy, *, header: str = "", comments: Mapping[str, str] | Non
     role = "quasi"
     <BLANKLINE>
     """
-    plain = to_dict(policy)
+    plain = to_dict(policy, base_path)
     columns, models = plain.pop("columns"), plain.pop("models")
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     lines += [*([""] if lines else []), *toml_lines(plain)]
@@ -151,9 +161,9 @@ def write_policy(policy: Policy, path: str | Path) -> None:
     """Write a policy as TOML, or as JSON when the name ends in .json."""
     path = Path(path)
     if path.suffix.lower() == ".json":
-        text = json.dumps(to_dict(policy), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(to_dict(policy, path.parent), indent=2, ensure_ascii=False) + "\n"
     else:
-        text = dumps(policy)
+        text = dumps(policy, base_path=path.parent)
     path.write_text(text, encoding="utf-8")
 
 
@@ -175,7 +185,7 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
         ) from None
 
 
-def _column_to_dict(column: Column) -> dict[str, Any]:
+def _column_to_dict(column: Column, base_path: Path | None) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": column.role.value}
     for key in ("kind", "form", "action", "weight"):
         value = getattr(column, key)
@@ -186,7 +196,7 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
     if column.order is not None:
         plain["order"] = list(column.order)
     if column.hierarchy is not None:
-        plain["hierarchy"] = column.hierarchy.to_spec()
+        plain["hierarchy"] = column.hierarchy.to_spec(base_path)
     return plain
 
 

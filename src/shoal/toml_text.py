@@ -18,7 +18,7 @@ _LINE_WIDTH = 100
 
 
 def toml_lines(table: Mapping[str, Any], header: tuple[str, ...] = ()) -> list[str]:
-    """Return a table as lines of TOML; tables inside it are written inline.
+    """Return a table as lines of TOML; a table inside it follows under its own header if it is long.
 
     Examples
     --------
@@ -26,13 +26,16 @@ def toml_lines(table: Mapping[str, Any], header: tuple[str, ...] = ()) -> list[s
     ['[columns."blood group"]', 'role = "quasi"', 'domain = [0, 120.5]']
     """
     lines = [f"[{'.'.join(_key(part) for part in header)}]"] if header else []
+    below: list[str] = []
     for key, value in table.items():
         line = f"{_key(key)} = {_value(value)}"
-        if len(line) > _LINE_WIDTH and isinstance(value, list | tuple):
-            lines += [f"{_key(key)} = [", *(f"    {_value(item)}," for item in value), "]"]
-        else:
+        if len(line) <= _LINE_WIDTH or not isinstance(value, Mapping | list | tuple):
             lines.append(line)
-    return lines
+        elif isinstance(value, Mapping):
+            below += ["", *toml_lines(value, (*header, key))]
+        else:
+            lines += [f"{_key(key)} = [", *(f"    {_value(item)}," for item in value), "]"]
+    return lines + below
 
 
 def key_line(text: str, path: tuple[str, ...]) -> int | None:
