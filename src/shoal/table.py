@@ -74,7 +74,7 @@ class Table:
         if isinstance(obj, cls):
             return obj
         data, origin = _taken_in(obj)
-        _refuse_repeated(data.column_names)
+        refuse_repeated(data.column_names)
         columns = {
             name: _normalised(name, data.column(name))
             for name in data.column_names
@@ -130,11 +130,12 @@ def _library(obj: Any) -> str:
     return next((root for root in roots if root in ("pandas", "polars")), "")
 
 
-def _refuse_repeated(names: Iterable[str]) -> None:
+def refuse_repeated(names: Iterable[str], label: str = "the table") -> None:
+    """Raise when two columns have one name."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
-            "the table has more than one column named " + ", ".join(repr(name) for name in repeated),
+            f"{label} has more than one column named " + ", ".join(repr(name) for name in repeated),
             hint="Rename them so that every column has a name of its own.",
         )
 
@@ -225,7 +226,7 @@ class _Lists:
 def _from_mapping(columns: Mapping[Any, Any]) -> pa.Table:
     arrays = {}
     names = [str(name) for name in columns]
-    _refuse_repeated(names)
+    refuse_repeated(names)
     for name, values in zip(names, columns.values(), strict=True):
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             arrays[name] = values
@@ -327,7 +328,7 @@ def _from_pandas(frame: Any) -> tuple[pa.Table, Origin]:
             hint="Flatten them: df.columns = ['_'.join(map(str, c)) for c in df.columns].",
         )
     names = [str(label) for label in frame.columns]
-    _refuse_repeated(names)
+    refuse_repeated(names)
     arrays: dict[str, Any] = {}
     types = {}
     for j, name in enumerate(names):

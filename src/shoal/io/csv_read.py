@@ -1,0 +1,152 @@
+"""CSV files: read as texts in parallel, then typed column by column where nothing is lost by it."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from ..errors import DataError, ParameterError
+from ..table import refuse_repeated
+from .csv_faults import explained
+from .csv_types import as_type, typed
+from .source import Source
+
+DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE = 1 << 20
+_BLOCK = 4 << 20
+_LARGEST_BLOCK = 1 << 30
+_WIDE = ("utf-16", "utf-32")  # encodings in which a NUL byte is nothing unusual
+
+
+@dataclass(frozen=True, slots=True)
+class CsvOptions:
+    """How to read a CSV file; see `shoal.io.read`."""
+
+    delimiter: str | None
+    encoding: str
+    nulls: tuple[str, ...]
+    schema: pa.Schema | None
+
+    def __post_init__(self) -> None:
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise ParameterError(
+                f"there is no encoding {self.encoding!r}", hint="Common ones are utf-8, latin-1 and utf-16."
+            ) from None
+        if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
+            raise ParameterError("'delimiter' must be a single character such as ',' or ';'")
+
+
+def read_csv(source: Source, options: CsvOptions) -> pa.Table:
+    """Return the table in a CSV file."""
+    sample = _sample(source, options)
+    delimiter = options.delimiter or _sniffed(sample, source)
+    names, skipped = _header(sample, delimiter, source)
+    texts = _texts(source, options, delimiter, names, skipped)
+    known = {field.name: field.type for field in options.schema or ()}
+    columns = [
+        as_type(name, column, known[name]) if name in known else typed(column)
+        for name, column in zip(names, texts.columns, strict=True)
+    ]
+    return pa.table(columns, names=names)
+
+
+def _sample(source: Source, options: CsvOptions) -> str:
+    """Return the first complete lines of the file, decoded."""
+    start = source.head(_SAMPLE)
+    if not options.encoding.lower().replace("_", "-").startswith(_WIDE):
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DataError(f"{source.label} is not UTF-8", hint="Try --encoding utf-16.")
+        if b"\0" in start or start.startswith(b"PAR1"):
+            raise DataError(
+                f"{source.label} is not a CSV file: it holds binary data",
+                hint="Give it the name of what it is (.parquet, .feather), or export it as CSV.",
+            )
+    sample = codecs.getincrementaldecoder(options.encoding)(errors="replace").decode(start)
+    if len(start) == _SAMPLE:
+        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
+    sample = sample.removeprefix("\ufeff")
+    if not sample.strip():
+        raise DataError(f"{source.label} is empty", hint="Give it a header line and at least one record.")
+    return sample
+
+
+def _sniffed(sample: str, source: Source) -> str:
+    """Return the delimiter whose fields are most evenly spread over the first records."""
+    if source.name.lower().removesuffix(".gz").endswith(".tsv"):
+        return "\t"
+
+    def fitness(delimiter: str) -> tuple[bool, float, int]:
+        widths = [
+            len(record) for record, _ in zip(_records(sample, delimiter), range(200), strict=False) if record
+        ]
+        even = sum(width == widths[0] for width in widths) / len(widths) if widths else 0.0
+        return (bool(widths) and widths[0] > 1, even, widths[0] if widths else 0)
+
+    return max(DELIMITERS, key=fitness)
+
+
+def _records(sample: str, delimiter: str) -> csv.Reader:  # type: ignore[name-defined]
+    return csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+
+
+def _header(sample: str, delimiter: str, source: Source) -> tuple[list[str], int]:
+    """Return the column names, and how many empty lines stand before them."""
+    before = 0
+    try:
+        for record in _records(sample, delimiter):
+            if record:
+                refuse_repeated(record, source.label)
+                return record, before
+            before += 1
+    except csv.Error:
+        pass
+    raise DataError(f"{source.label} has no header line", hint="The first line must name the columns.")
+
+
+def _texts(source: Source, options: CsvOptions, delimiter: str, names: list[str], skipped: int) -> pa.Table:
+    """Return all columns as texts, null where an unquoted field is one of the null spellings."""
+    alone = len(names) == 1  # the only field of a record may be empty: then its line is
+    parse = pa_csv.ParseOptions(
+        delimiter=delimiter, newlines_in_values=_may_quote(source), ignore_empty_lines=not alone
+    )
+    convert = pa_csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=list(options.nulls),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    block = _BLOCK
+    while True:
+        read = pa_csv.ReadOptions(
+            column_names=names,
+            skip_rows_after_names=1 + (skipped if alone else 0),
+            block_size=block,
+            encoding=options.encoding,
+        )
+        message = ""
+        try:
+            with source.arrow() as stream:
+                return pa_csv.read_csv(
+                    stream, read_options=read, parse_options=parse, convert_options=convert
+                )
+        except (pa.ArrowException, OSError, ValueError) as error:
+            message = str(error)
+        if "straddling" not in message or block >= _LARGEST_BLOCK:
+            raise explained(source, options.encoding, delimiter, len(names))
+        block *= 8  # a record longer than a block
+
+
+def _may_quote(source: Source) -> bool:
+    """Return whether a value may hold a line break; without one the file can be cut anywhere."""
+    with source.stream() as stream:
+        while chunk := stream.read(_BLOCK):
+            if b'"' in chunk:
+                return True
+    return False

@@ -1,0 +1,80 @@
+"""The types of CSV columns: typed only when no value loses anything by it."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import DataError
+
+# A number would lose these: zip codes (01234), phone numbers (+46), hexadecimal (0x1F).
+_NOT_A_NUMBER = r"^(\+|-?0[0-9xX])"
+# A float keeps 15 digits; identifiers longer than that would run into each other.
+_TOO_LONG = r"[0-9]{16,}"
+_TRUTH = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
+
+
+def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of texts as whole numbers, numbers, truth values, dates or times, else as it is.
+
+    An empty quoted field in a column of anything but texts is null there: it cannot be anything else.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> columns = ["1", None], ["01"], ["1.5", "NaN"], ["2024-02-29"]
+    >>> [str(typed(pa.chunked_array([column])).type) for column in columns]
+    ['int64', 'string', 'double', 'date32[day]']
+    """
+    if column.null_count == len(column):
+        return column
+    found = _typed(column)
+    if found is not None:
+        return found
+    empty = pc.equal(column, "")
+    if pc.any(empty).as_py() and not pc.all(empty).as_py():
+        found = _typed(pc.if_else(empty, pa.scalar(None, column.type), column))
+    return column if found is None else found
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    numbers = _numbers(column)
+    if numbers is not None:
+        return numbers
+    if pc.all(pc.is_in(column.drop_null(), _TRUTH)).as_py():
+        return column.cast(pa.bool_())
+    for kind in (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        with contextlib.suppress(pa.ArrowException):
+            return column.cast(kind)
+    return None
+
+
+def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    numbers = None
+    for kind in (pa.int64(), pa.float64()):
+        with contextlib.suppress(pa.ArrowException):
+            numbers = column.cast(kind)
+            break
+    if numbers is None or pc.any(pc.match_substring_regex(column, _NOT_A_NUMBER)).as_py():
+        return None
+    if pa.types.is_integer(numbers.type):
+        return numbers
+    if not pc.any(pc.is_finite(numbers)).as_py():
+        return None  # nothing but "nan" and "inf": words
+    whole = pc.match_substring_regex(column, r"^-?[0-9]+$")
+    if pc.any(pc.and_(whole, pc.match_substring_regex(column, _TOO_LONG))).as_py():
+        return None
+    return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+
+
+def as_type(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column of texts as a type it is known to have."""
+    target = kind.value_type if pa.types.is_dictionary(kind) else kind
+    with contextlib.suppress(pa.ArrowException):
+        return column.cast(target)
+    raise DataError(
+        f"column {name!r} holds values that are not of type {target}",
+        hint="Leave it out of the schema to read it as it is.",
+    )

@@ -1,0 +1,95 @@
+"""Write CSV: quotes only where needed, null as an empty field, the empty text as quotes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import DataError, ParameterError, WriteError
+from .source import STANDARD
+
+_BATCH = 1 << 16
+
+
+def write_csv(data: pa.Table, target: str | os.PathLike[str], delimiter: str) -> None:
+    """Write a table as CSV in UTF-8; gzipped when the name ends in .gz."""
+    if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+        raise ParameterError("'delimiter' must be a single character such as ',' or ';'")
+    _refuse_unwritable(data)
+    name = os.fspath(target)
+    reason = ""
+    try:
+        if name == STANDARD:
+            _write(data, sys.stdout.buffer, delimiter)
+            sys.stdout.buffer.flush()
+            return
+        with pa.output_stream(name, compression="gzip" if name.lower().endswith(".gz") else None) as stream:
+            _write(data, stream, delimiter)
+        return
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the file cannot be written"
+    raise WriteError(f"cannot write {name!r}: {reason}", hint="Check the folder and its permissions.")
+
+
+def _refuse_unwritable(data: pa.Table) -> None:
+    if not data.num_columns:
+        raise DataError("a CSV file cannot hold a table without columns")
+    for field in data.schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_nested(kind) or _is_binary(kind) or pa.types.is_duration(kind):
+            raise DataError(
+                f"a CSV file cannot hold column {field.name!r} ({field.type})",
+                hint="Leave the column out, or write a .parquet file.",
+            )
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+def _write(data: pa.Table, stream: BinaryIO, delimiter: str) -> None:
+    header = pa.table({str(j): [name] for j, name in enumerate(data.column_names)})
+    for table in (header, data):
+        for batch in table.to_batches(max_chunksize=_BATCH):
+            stream.write(_lines(batch, delimiter))
+
+
+def _lines(batch: pa.RecordBatch, delimiter: str) -> pa.Buffer:
+    """Return a batch as the bytes of its lines: the data of one text column that holds them."""
+    fields = [_fields(column, delimiter) for column in batch.columns]
+    records = pc.binary_join_element_wise(
+        *fields, _text(delimiter), null_handling="replace", null_replacement=""
+    )
+    lines = pc.binary_join_element_wise(records, _text("\n"), _text(""))
+    return lines.buffers()[2]
+
+
+def _text(value: str) -> pa.Scalar:
+    return pa.scalar(value, pa.large_string())
+
+
+def _fields(column: pa.Array, delimiter: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode()
+        kind = column.type
+    texts = column.cast(pa.large_string())
+    if pa.types.is_floating(kind):
+        # A float that is whole stays recognisable as a float: 3 -> 3.0
+        whole = pc.match_substring_regex(texts, "^-?[0-9]+$")
+        return pc.if_else(whole, pc.binary_join_element_wise(texts, _text(".0"), _text("")), texts)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()):
+        return texts
+    # A blank at either end survives unquoted here, but spreadsheets would trim it.
+    special = pc.match_substring_regex(texts, f'^$|^\\s|\\s$|[\\x{ord(delimiter):02x}"\\r\\n]')
+    if not pc.any(special).as_py():
+        return texts
+    quote = _text('"')
+    quoted = pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, _text(""))
+    return pc.if_else(special, quoted, texts)
