@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 class Model(Parameterised):
     """A privacy model.
 
-    A model that speaks about sensitive columns (`per_column`) is checked for each of them by itself; the other
-    sensitive columns are ignored then, neither known to the attacker nor protected by this check.
+    A model that speaks about sensitive columns (`per_column`) is checked for each of them by itself; the
+    other sensitive columns are ignored then, neither known to the attacker nor protected by this check.
 
     Class attributes
     ----------------
     name, summary, reference : str
         The registered name, one sentence, and the publication that defines the model.
-    monotone : bool
-        Whether a union of two classes that keep the promise keeps it too.
+    way_out : str
+        What to change when a table cannot keep the promise.
     better : "higher" or "lower"
         Which direction of `achieved` protects more.
     per_column : bool
@@ -36,16 +36,21 @@ class Model(Parameterised):
     """
 
     reference: ClassVar[str] = ""
-    monotone: ClassVar[bool] = True
+    way_out: ClassVar[str] = ""
     better: ClassVar[Literal["higher", "lower"]] = "higher"
     per_column: ClassVar[bool] = False
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a union of two classes that keep the promise keeps it too."""
+        return True
 
     @abstractmethod
     def tighten(self, draft: RulesDraft, column: int) -> None:
         """Tighten the thresholds of a draft by this model, for one sensitive column (-1 if not `per_column`).
 
-        A model whose condition is not a threshold over class statistics leaves the draft alone; `enforce` then
-        repairs what an algorithm made, by `holds`.
+        A model whose condition is not a threshold over class statistics leaves the draft alone; `enforce`
+        then repairs what an algorithm made, by `holds`.
         """
 
     @abstractmethod
@@ -77,15 +82,16 @@ class Model(Parameterised):
         return f"{self.name}({shown})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SensitiveModel(Model):
-    """A model that speaks about sensitive columns: all of the policy's, or the ones named in `columns`."""
+    """A model that speaks about sensitive columns: all of the policy's, or the ones named in `columns`.
+
+    `columns` is keyword-only, so that the strength of a model comes first: ``LDiversity(2)``.
+    """
 
     per_column: ClassVar[bool] = True
 
-    columns: tuple[str, ...] = param(
-        Names(), "sensitive columns it speaks about; all when empty", default=()
-    )
+    columns: tuple[str, ...] = param(Names(), "sensitive columns it speaks about; all when empty", default=())
 
 
 def _shown(value: Any) -> str:

@@ -31,11 +31,12 @@ class KAnonymity(Model):
     name: ClassVar[str] = "k-anonymity"
     summary: ClassVar[str] = "every record hides among at least k records with the same quasi-identifiers"
     reference: ClassVar[str] = "Samarati and Sweeney 1998"
+    way_out: ClassVar[str] = "Lower k."
 
     k: int = param(Integer(1), "least number of records in a class")
 
     def tighten(self, draft: RulesDraft, column: int) -> None:
-        draft.k = max(draft.k, self.k)
+        draft.require_size(self.k)
 
     def achieved_by_class(self, statistics: ClassStatistics, column: int) -> NDArray[np.float64]:
         return statistics.sizes.astype(np.float64)

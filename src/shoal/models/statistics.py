@@ -53,7 +53,42 @@ class ClassStatistics:
     def per_class_sum(self, column: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return, per class, the sum of one term per triple of a sensitive column."""
         counts = self.sensitive[column]
-        return np.bincount(counts.classes, weights=terms, minlength=self.classes)
+        return np.bincount(counts.classes, weights=terms, minlength=self.classes).astype(np.float64)
+
+    def distinct(self, column: int) -> NDArray[np.int64]:
+        """Return the number of different values of a sensitive column in each class."""
+        return np.bincount(self.sensitive[column].classes, minlength=self.classes).astype(np.int64)
+
+    def largest(self, column: int) -> NDArray[np.int64]:
+        """Return the count of the most frequent value in each class."""
+        counts = self.sensitive[column]
+        return self.per_class_max(column, counts.counts.astype(np.float64)).astype(np.int64)
+
+    def per_class_max(self, column: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return, per class, the greatest of one term per triple of a sensitive column, at least 0."""
+        greatest = np.zeros(self.classes)
+        np.maximum.at(greatest, self.sensitive[column].classes, terms)
+        return greatest
+
+    def tails(self, column: int, l: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: E741
+        """Return, per class, the greatest count and the sum of all counts from the l-th greatest on."""
+        counts = self.sensitive[column]
+        by_count = np.lexsort((-counts.counts, counts.classes))
+        begins = np.concatenate([[0], np.cumsum(self.distinct(column))])
+        rank = np.arange(len(by_count)) - begins[counts.classes]
+        tail = np.where(rank >= l - 1, counts.counts[by_count], 0)
+        return self.largest(column), self.per_class_sum(column, tail.astype(np.float64)).astype(np.int64)
+
+    def within(
+        self, column: int, floors: NDArray[np.float64], caps: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Return the classes whose every value has a share between its floor and its cap."""
+        counts = self.sensitive[column]
+        sizes = self.sizes[counts.classes]
+        broken = (counts.counts > caps[counts.values] * sizes) | (
+            counts.counts < floors[counts.values] * sizes
+        )
+        return np.asarray(self.per_class_sum(column, broken.astype(np.float64)) == 0)
 
 
 def class_statistics(encoded: Encoded, partition: Partition) -> ClassStatistics:
