@@ -18,7 +18,8 @@ class Tree:
     ----------
     nodes : int32[levels, leaves]
         Node of each leaf at each level: row 0 the leaf itself, the last row the root everywhere.
-        A shallow leaf repeats its node upwards until its parent's level.
+        A shallow leaf repeats its node upwards until its parent's level. Where values unknown to the
+        hierarchy are let in, the last leaf stands for them and is the root at every level.
     labels : tuple of str
         Published label of each node.
     leaf_counts : int32[node]
@@ -35,12 +36,12 @@ class Tree:
     @property
     def levels(self) -> int:
         """Number of levels, leaf and root included."""
-        return self.nodes.shape[0]
+        return len(self.nodes)
 
     @property
     def leaves(self) -> int:
         """Number of leaves."""
-        return self.nodes.shape[1]
+        return int(self.nodes.shape[1])
 
     @property
     def root(self) -> int:
