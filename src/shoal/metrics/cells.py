@@ -90,11 +90,11 @@ class Cells:
         column = hulls.quasi[j]
         first, last = hulls.low[:, j].astype(np.int64), hulls.high[:, j].astype(np.int64)
         everything = hulls.tells_nothing()[:, j]
-        several = (hulls.distinct[:, j] > 1) & ~everything
         if column.tree is not None:
+            some = hulls.distinct[:, j] > 0
             begins, ends = _leaf_runs(column.tree)
-            nodes = column.tree.common_ancestors(first[several], last[several])
-            first[several], last[several] = begins[nodes], ends[nodes]
+            nodes = column.tree.common_ancestors(first[some], last[some])
+            first[some], last[some] = begins[nodes], ends[nodes]
         listed = values() if column.tree is None and column.positions is None else None
         return cls(column, first, last, everything, listed)
 
@@ -117,7 +117,7 @@ class Cells:
 
     def spread(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return float64[size + 1]: what each value gets when each class gives `share` to all of its own."""
-        everywhere = share[self.everything].sum()
+        everywhere = float(share[self.everything].sum())
         share = np.where(self.everything, 0.0, share)
         codes = self.column.size + 1
         if self.listed is not None:
@@ -125,7 +125,8 @@ class Cells:
         else:
             begun = _sums(self.first, share, codes + 1)
             ended = _sums(self.last + 1, share, codes + 1)
-            found = np.cumsum(begun - ended)[:codes]
+            running: NDArray[np.float64] = np.cumsum(begun - ended)
+            found = running[:codes]
         return found + everywhere * self.domain
 
 

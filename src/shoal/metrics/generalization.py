@@ -175,9 +175,9 @@ class Precision(Metric):
         climbed = (hulls.distinct > 1).astype(np.float64)
         for j, column in enumerate(measured.encoded.quasi):
             if column.tree is not None:
-                several = hulls.distinct[:, j] > 1
-                levels = _levels_climbed(column.tree, hulls.low[several, j], hulls.high[several, j])
-                climbed[several, j] = levels / max(column.tree.levels - 1, 1)
+                some = hulls.distinct[:, j] > 0
+                levels = _levels_climbed(column.tree, hulls.low[some, j], hulls.high[some, j])
+                climbed[some, j] = levels / max(column.tree.levels - 1, 1)
         climbed[hulls.tells_nothing()] = 1.0
         return float(1 - measured.mean_by_column(climbed).mean())
 
@@ -194,8 +194,12 @@ def _mean_height_loss(measured: Measured) -> NDArray[np.float64]:
 
 
 def _levels_climbed(tree: Tree, low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the least level at which two leaves share their node."""
+    """Return the least level at which two leaves share their node.
+
+    Values that a hierarchy does not know are a leaf that is the root itself: it stands at the top level.
+    """
     climbed = np.full(len(low), tree.levels - 1, dtype=np.int64)
     for level in range(tree.levels - 1, -1, -1):
         climbed[tree.nodes[level, low] == tree.nodes[level, high]] = level
+    climbed[tree.nodes[0, low] == tree.root] = tree.levels - 1
     return climbed

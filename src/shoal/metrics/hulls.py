@@ -81,7 +81,7 @@ class Hulls:
 
         Numeric, ordinal and date: (max - min) / global range. Categorical: (distinct - 1) / (domain - 1), or
         with a hierarchy (leaves under the lowest common ancestor - 1) / (leaves - 1). Null mixed with
-        values: 1; nothing but null: 0; a domain of one value: 0.
+        values: 1; nothing but null: 0; a domain of one value: 0; a value its hierarchy does not know: 1.
 
         With `heights`, categorical columns lose as in Byun et al. (2006), Definition 7: height(lowest common
         ancestor) / height(tree), a column without hierarchy being a tree of height 1.
@@ -95,14 +95,14 @@ class Hulls:
     def _column_loss(self, j: int, column: QuasiColumn, heights: bool) -> NDArray[np.float64]:
         """Return the loss of one column as if its nulls were not there."""
         found = np.zeros(len(self.sizes))
+        if column.tree is not None:  # one value may cost something: a leaf that stands for unknown values
+            some = self.distinct[:, j] > 0
+            by_node = column.tree.node_height_losses() if heights else column.tree.node_losses()
+            found[some] = by_node[column.tree.common_ancestors(self.low[some, j], self.high[some, j])]
+            return found
         several = self.distinct[:, j] > 1
-        low, high = self.low[several, j], self.high[several, j]
         if column.positions is not None:
-            found[several] = column.positions[high] - column.positions[low]
-        elif column.tree is not None:
-            tree = column.tree
-            by_node = tree.node_height_losses() if heights else tree.node_losses()
-            found[several] = by_node[tree.common_ancestors(low, high)]
+            found[several] = column.positions[self.high[several, j]] - column.positions[self.low[several, j]]
         elif heights:
             found[several] = 1.0
         else:
