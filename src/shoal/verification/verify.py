@@ -1,0 +1,106 @@
+"""verify_table: a published table and a policy -> evidence."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..evidence import Evidence, Promise
+from ..schema import Action, Column, Form, Role
+from .checks import check
+from .groups import Examined, Unverifiable, plain_column
+
+if TYPE_CHECKING:
+    from ..policy import Policy
+
+_MASK = "***"
+_PSEUDONYM = "^[0-9a-f]{32}$"
+
+
+def verify_table(published: pa.Table, policy: Policy) -> Evidence:
+    """Return the evidence for a published table, recomputed from nothing but its cells and the policy.
+
+    Records are grouped by the published quasi-identifiers; null equals null and nothing else. Suppressed
+    records that were kept with ``*`` are a group like any other. Columns the policy does not name are
+    allowed.
+
+    Parameters
+    ----------
+    published : pyarrow.Table
+        The table as it is, or was read from the file that is.
+    policy : Policy
+        What was promised.
+
+    Returns
+    -------
+    Evidence
+        Its `holds` is the verdict. A promise that cannot be checked does not hold.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shoal
+    >>> policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
+    >>> found = verify_table(pa.table({"age": ["[20, 29]", "[20, 29]", "30"]}), policy)
+    >>> found.holds, found.promises[0].achieved, found.promises[0].failing
+    (False, 1.0, 1)
+    """
+    problems = _column_problems(published, policy)
+    needed = [name for column in policy.schema.quasi for name in column.published_names]
+    counted = Counter(published.column_names)
+    readable = all(counted[name] == 1 for name in needed) and max(counted.values(), default=1) == 1
+    examined = Examined.of(published, policy) if readable else None
+    promises = [_promise(model, column, examined, problems) for model, column in policy.promises()]
+    classes = len(examined.sizes) if examined is not None else 0
+    return Evidence(tuple(promises), published.num_rows, classes, problems=tuple(dict.fromkeys(problems)))
+
+
+def _promise(model: Any, column: str | None, examined: Examined | None, problems: list[str]) -> Promise:
+    parameters = model.to_dict()
+    if examined is not None:
+        try:
+            found = check(model, examined, column)
+        except Unverifiable as reason:
+            problems.append(f"{model.name} cannot be verified: {reason}")
+        else:
+            failing = len(found.failing)
+            strengths = float(found.required), float(found.achieved)
+            return Promise(model.name, parameters, column, *strengths, found.better, failing == 0, failing)
+    return Promise(model.name, parameters, column, float(model.required()), math.nan, model.better, False, 0)
+
+
+def _column_problems(published: pa.Table, policy: Policy) -> list[str]:
+    """Return what is wrong with the columns: missing, repeated, or never to be published."""
+    names = published.column_names
+    found = [f"column {name!r} occurs {n} times" for name, n in Counter(names).items() if n > 1]
+    if found:
+        return found
+    for column in policy.schema.columns:
+        missing = [name for name in column.published_names if name not in names]
+        found += [f"the {column.role} column {name!r} is missing" for name in missing]
+        if column.role is Role.IDENTIFIER and not missing:
+            found += _identifier_problems(published, column)
+        if column.role is Role.QUASI and column.form is Form.BOUNDS and column.name in names:
+            found.append(f"the quasi-identifier {column.name!r} is published beside its bounds")
+    return found
+
+
+def _identifier_problems(published: pa.Table, column: Column) -> list[str]:
+    if column.name not in published.column_names:
+        return []
+    if column.action is Action.DROP:
+        return [f"the identifier {column.name!r} is published"]
+    cells = plain_column(published.column(column.name))
+    if len(cells) == 0 or cells.null_count == len(cells):
+        return []
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return [f"the identifier {column.name!r} is published"]
+    if column.action is Action.MASK:
+        good = pc.fill_null(pc.equal(cells, _MASK), False)
+    else:
+        good = pc.fill_null(pc.match_substring_regex(cells, _PSEUDONYM), True)
+    bad = len(cells) - int(pc.sum(good).as_py())
+    return [f"{bad} cells of the identifier {column.name!r} are published as they were"] if bad else []
