@@ -392,8 +392,9 @@ def _from_polars(frame: Any) -> tuple[pa.Table, Origin]:
         with contextlib.suppress(Exception):  # polars raises its own tree of errors, and panics
             arrays[name] = frame.get_column(name).to_frame().to_arrow().column(0)
         if name not in arrays:
+            kind = frame.schema[name].base_type().__name__  # its full name would list the categories
             raise DataError(
-                f"column {name!r} has a type that cannot be handled ({frame.schema[name].base_type().__name__})",
+                f"column {name!r} has a type that cannot be handled ({kind})",
                 hint="Convert it to numbers, texts or dates, or leave it out.",
             )
     return pa.table(arrays), _Polars()

@@ -54,7 +54,7 @@ def write_columnar(data: pa.Table, target: str | os.PathLike[str], format: str) 
                 _write(data, stream, format)
         return
     except OSError as error:
-        reason = error.strerror or os.strerror(error.errno) if error.errno else "the file cannot be written"
+        reason = os.strerror(error.errno) if error.errno else "the file cannot be written"
     except pa.ArrowException:
         reason = f"a column has a type that {_NAMES[format]} cannot hold"
     raise WriteError(f"cannot write {os.fspath(target)!r}: {reason}", hint="Check the folder and the types.")

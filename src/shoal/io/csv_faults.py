@@ -22,6 +22,33 @@ def explained(source: Source, encoding: str, delimiter: str, width: int) -> Data
         return DataError(f"{source.label} is damaged: it cannot be unzipped", hint="Fetch it once more.")
 
 
+def refuse_undecodable(source: Source, encoding: str) -> None:
+    """Raise when a file is not in its encoding."""
+    found = _undecodable(source, encoding)
+    if found is not None:
+        raise found
+
+
+def refuse_unclosed(source: Source, encoding: str, delimiter: str) -> None:
+    """Raise when a quote is opened and never closed: it would swallow every record after it."""
+    refuse_undecodable(source, encoding)
+    line = None
+    with source.stream() as stream:
+        text = io.TextIOWrapper(stream, encoding=encoding, newline="")
+        records = csv.reader(text, delimiter=delimiter, strict=True)
+        begins = 1
+        try:
+            for _ in records:
+                begins = records.line_num + 1
+        except csv.Error as error:
+            line = None if "expected after" in str(error) else begins
+    if line is not None:
+        raise DataError(
+            f"{source.label}, line {line}: a quote is opened and never closed",
+            hint="Close it, or double the quotes inside a field.",
+        )
+
+
 def _undecodable(source: Source, encoding: str) -> DataError | None:
     hint = "Try --encoding latin-1." if encoding.lower() in ("utf-8", "utf8") else "Try another --encoding."
     name = "UTF-8" if encoding.lower() in ("utf-8", "utf8") else encoding
@@ -50,8 +77,9 @@ def _ragged(source: Source, encoding: str, delimiter: str, width: int) -> DataEr
         text = io.TextIOWrapper(stream, encoding=encoding, newline="")
         for line, fields in _widths(text, delimiter):
             if fields != width and fields:
+                found = "1 field" if fields == 1 else f"{fields} fields"
                 return DataError(
-                    f"{source.label}, line {line}: {fields} fields where the header has {width}",
+                    f"{source.label}, line {line}: {found} where the header has {width}",
                     hint=f"Quote fields that hold {delimiter!r}, or complete the line.",
                 )
     return None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,7 +14,7 @@ import pyarrow.csv as pa_csv
 
 from ..errors import DataError, ParameterError
 from ..table import refuse_repeated
-from .csv_faults import explained
+from .csv_faults import explained, refuse_unclosed, refuse_undecodable
 from .csv_types import as_type, typed
 from .source import Source
 
@@ -43,22 +45,39 @@ class CsvOptions:
             raise ParameterError("'delimiter' must be a single character such as ',' or ';'")
 
 
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The column names, how many empty lines stand before them, and whether records follow."""
+
+    names: list[str]
+    skipped: int
+    followed: bool
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one column only: an empty line is a record with an empty field then."""
+        return len(self.names) == 1
+
+
 def read_csv(source: Source, options: CsvOptions) -> pa.Table:
     """Return the table in a CSV file."""
-    sample = _sample(source, options)
+    sample, whole = _sample(source, options)
     delimiter = options.delimiter or _sniffed(sample, source)
-    names, skipped = _header(sample, delimiter, source)
-    texts = _texts(source, options, delimiter, names, skipped)
+    header = _header(sample, whole, delimiter, source)
+    if any("\ufffd" in name for name in header.names):
+        refuse_undecodable(source, options.encoding)
+    refuse_repeated(header.names, source.label)
+    texts = _texts(source, options, delimiter, header)
     known = {field.name: field.type for field in options.schema or ()}
     columns = [
         as_type(name, column, known[name]) if name in known else typed(column)
-        for name, column in zip(names, texts.columns, strict=True)
+        for name, column in zip(header.names, texts.columns, strict=True)
     ]
-    return pa.table(columns, names=names)
+    return pa.table(columns, names=header.names)
 
 
-def _sample(source: Source, options: CsvOptions) -> str:
-    """Return the first complete lines of the file, decoded."""
+def _sample(source: Source, options: CsvOptions) -> tuple[str, bool]:
+    """Return the first complete lines of the file, decoded, and whether they are all of it."""
     start = source.head(_SAMPLE)
     if not options.encoding.lower().replace("_", "-").startswith(_WIDE):
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -74,7 +93,7 @@ def _sample(source: Source, options: CsvOptions) -> str:
     sample = sample.removeprefix("\ufeff")
     if not sample.strip():
         raise DataError(f"{source.label} is empty", hint="Give it a header line and at least one record.")
-    return sample
+    return sample, len(start) < _SAMPLE
 
 
 def _sniffed(sample: str, source: Source) -> str:
@@ -92,32 +111,35 @@ def _sniffed(sample: str, source: Source) -> str:
     return max(DELIMITERS, key=fitness)
 
 
-def _records(sample: str, delimiter: str) -> csv.Reader:  # type: ignore[name-defined]
-    return csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+def _records(sample: str, delimiter: str) -> Iterator[list[str]]:
+    # An enormous field ends the sample early: the records before it are enough.
+    with contextlib.suppress(csv.Error):
+        yield from csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
 
 
-def _header(sample: str, delimiter: str, source: Source) -> tuple[list[str], int]:
-    """Return the column names, and how many empty lines stand before them."""
-    before = 0
-    try:
-        for record in _records(sample, delimiter):
+def _header(sample: str, whole: bool, delimiter: str, source: Source) -> _Header:
+    lines = io.StringIO(sample, newline="")
+    with contextlib.suppress(csv.Error):
+        for skipped, record in enumerate(csv.reader(lines, delimiter=delimiter)):
             if record:
-                refuse_repeated(record, source.label)
-                return record, before
-            before += 1
-    except csv.Error:
-        pass
+                rest = lines.read()
+                return _Header(record, skipped, not whole or bool(rest if len(record) == 1 else rest.strip()))
     raise DataError(f"{source.label} has no header line", hint="The first line must name the columns.")
 
 
-def _texts(source: Source, options: CsvOptions, delimiter: str, names: list[str], skipped: int) -> pa.Table:
+def _texts(source: Source, options: CsvOptions, delimiter: str, header: _Header) -> pa.Table:
     """Return all columns as texts, null where an unquoted field is one of the null spellings."""
-    alone = len(names) == 1  # the only field of a record may be empty: then its line is
+    kinds = dict.fromkeys(header.names, pa.string())
+    if not header.followed:
+        return pa.schema(kinds.items()).empty_table()
+    quotes = _quotes(source)
+    if quotes % 2:
+        refuse_unclosed(source, options.encoding, delimiter)
     parse = pa_csv.ParseOptions(
-        delimiter=delimiter, newlines_in_values=_may_quote(source), ignore_empty_lines=not alone
+        delimiter=delimiter, newlines_in_values=quotes > 0, ignore_empty_lines=not header.alone
     )
     convert = pa_csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()),
+        column_types=kinds,
         null_values=list(options.nulls),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
@@ -125,8 +147,8 @@ def _texts(source: Source, options: CsvOptions, delimiter: str, names: list[str]
     block = _BLOCK
     while True:
         read = pa_csv.ReadOptions(
-            column_names=names,
-            skip_rows_after_names=1 + (skipped if alone else 0),
+            column_names=header.names,
+            skip_rows_after_names=1 + header.skipped,
             block_size=block,
             encoding=options.encoding,
         )
@@ -139,14 +161,14 @@ def _texts(source: Source, options: CsvOptions, delimiter: str, names: list[str]
         except (pa.ArrowException, OSError, ValueError) as error:
             message = str(error)
         if "straddling" not in message or block >= _LARGEST_BLOCK:
-            raise explained(source, options.encoding, delimiter, len(names))
+            raise explained(source, options.encoding, delimiter, len(header.names))
         block *= 8  # a record longer than a block
 
 
-def _may_quote(source: Source) -> bool:
-    """Return whether a value may hold a line break; without one the file can be cut anywhere."""
+def _quotes(source: Source) -> int:
+    """Return the number of quotes; a file without any can be cut at every line end."""
+    found = 0
     with source.stream() as stream:
         while chunk := stream.read(_BLOCK):
-            if b'"' in chunk:
-                return True
-    return False
+            found += chunk.count(b'"')
+    return found

@@ -13,6 +13,7 @@ from ..errors import DataError
 _NOT_A_NUMBER = r"^(\+|-?0[0-9xX])"
 # A float keeps 15 digits; identifiers longer than that would run into each other.
 _TOO_LONG = r"[0-9]{16,}"
+_FEW = 1000
 _TRUTH = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
 
 
@@ -43,20 +44,26 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     numbers = _numbers(column)
     if numbers is not None:
         return numbers
-    if pc.all(pc.is_in(column.drop_null(), _TRUTH)).as_py():
-        return column.cast(pa.bool_())
+    if pc.all(pc.is_in(column.slice(0, _FEW).drop_null(), _TRUTH)).as_py():
+        return column.cast(pa.bool_()) if pc.all(pc.is_in(column.drop_null(), _TRUTH)).as_py() else None
     for kind in (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")):
-        with contextlib.suppress(pa.ArrowException):
-            return column.cast(kind)
+        found = _cast(column, kind)
+        if found is not None:
+            return found
+    return None
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
+    """Return the column as another type, None where a value forbids it."""
+    with contextlib.suppress(pa.ArrowException):
+        column.slice(0, _FEW).cast(kind)  # most refusals show here, for a thousandth of the work
+        return column.cast(kind)
     return None
 
 
 def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    numbers = None
-    for kind in (pa.int64(), pa.float64()):
-        with contextlib.suppress(pa.ArrowException):
-            numbers = column.cast(kind)
-            break
+    numbers = _cast(column, pa.int64())
+    numbers = _cast(column, pa.float64()) if numbers is None else numbers
     if numbers is None or pc.any(pc.match_substring_regex(column, _NOT_A_NUMBER)).as_py():
         return None
     if pa.types.is_integer(numbers.type):

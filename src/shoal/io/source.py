@@ -54,6 +54,8 @@ class Source:
 
     def stream(self) -> BinaryIO:
         """Return its bytes as a Python stream, unzipped."""
+        if self.zipped and self.content is None:
+            return gzip.GzipFile(self.name)  # type: ignore[return-value]
         raw = self._raw()
         return gzip.GzipFile(fileobj=raw) if self.zipped else raw  # type: ignore[return-value]
 
@@ -73,12 +75,8 @@ class Source:
 
     def arrow(self) -> pa.NativeFile:
         """Return its bytes as an Arrow stream, unzipped."""
-        if self.content is not None:
-            raw = pa.BufferReader(self.content)
-        elif self.zipped or os.path.getsize(self.name) == 0:
-            raw = pa.OSFile(self.name)
-        else:
-            raw = pa.memory_map(self.name)
+        # Not a memory map: the table would die with its file when that is written over.
+        raw = pa.OSFile(self.name) if self.content is None else pa.BufferReader(self.content)
         return pa.CompressedInputStream(raw, "gzip") if self.zipped else raw
 
     def head(self, size: int) -> bytes:
