@@ -1,0 +1,413 @@
+"""Mondrian's recursive cuts, in place on a row-major copy of the codes.
+
+A node is a run of rows. Every cut is "codes up to a threshold go left": null has the greatest code, so a
+threshold just below it separates null from values; with a hierarchy the children of the common ancestor are
+runs of leaves, so cutting at the last leaf of each child splits a node into all of them.
+
+The functions called for every node take single arrays rather than all of `Work`: Numba counts the references
+of every array of a tuple at every call, which would take longer than cutting a small node.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .rules import Rules
+from .space import LINE, SET, TREE, Space, tree_cost
+from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
+
+_DENSE = 16  # codes per record up to which counting beats sorting
+_SMALL = 40  # records up to which insertion sort beats sorting by bytes
+_WORD = 64  # columns of fewer codes (null included) are collected as bits of one word
+
+_LOW, _HIGH, _DISTINCT, _WIDTH = range(4)  # rows of `Work.columns`
+
+
+class Work(NamedTuple):
+    """The rows being cut and the scratch space of one node; `ids[i]` is the record that row i holds."""
+
+    rows: NDArray[np.int32]  # [n, q] codes
+    ids: NDArray[np.int32]  # [n]
+    columns: NDArray[np.int64]  # [4, q] extreme codes (null included), distinct codes (-1 unknown), cost
+    words: NDArray[np.uint64]  # [q] bit c is set where code c occurs
+    seen: NDArray[np.int32]  # [sum(size + 1)] the last node in which a code was met
+    values: NDArray[np.int32]  # [n] codes of one column in the node, ascending
+    counts: NDArray[np.int32]  # [n] records of each of them
+    histogram: NDArray[np.int32]  # [max(size + 1)] zero between uses
+    bounds: NDArray[np.int64]  # [n // k + 2] where the parts of the node begin and end
+
+
+@njit(cache=True)
+def _make_work(rows: NDArray[np.int32], space: Space, k: int) -> Work:
+    n, q = rows.shape
+    return Work(
+        rows,
+        np.arange(n).astype(np.int32),
+        np.zeros((4, q), np.int64),
+        np.zeros(q, np.uint64),
+        np.zeros(space.start[q], np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.zeros(space.size.max() + 1, np.int32),
+        np.empty(n // k + 2, np.int64),
+    )
+
+
+@njit(cache=True)
+def _count_bits(word: int) -> int:
+    """Return the number of ones of a uint64."""
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    low_fours = pairs & np.uint64(0x3333333333333333)
+    fours = low_fours + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((eights * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True)
+def _collect(
+    rows: NDArray[np.int32],
+    begin: int,
+    end: int,
+    size: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    columns: NDArray[np.int64],
+) -> None:
+    """Fill in the extremes of every column, and the number of distinct codes where a word can tell it."""
+    q = len(size)
+    one = np.uint64(1)
+    for j in range(q):
+        words[j] = np.uint64(0)
+    for i in range(begin, end):
+        for j in range(q):
+            words[j] |= one << np.uint64(rows[i, j] & 63)
+    for j in range(q):
+        if size[j] < _WORD:
+            smeared = words[j]
+            for step in (1, 2, 4, 8, 16, 32):
+                smeared |= smeared >> np.uint64(step)
+            columns[_LOW, j] = _count_bits((words[j] - one) & ~words[j])
+            columns[_HIGH, j] = _count_bits(smeared) - 1
+            columns[_DISTINCT, j] = _count_bits(words[j])
+        else:
+            least = rows[begin, j]
+            greatest = least
+            for i in range(begin + 1, end):
+                least = min(least, rows[i, j])
+                greatest = max(greatest, rows[i, j])
+            columns[_LOW, j] = least
+            columns[_HIGH, j] = greatest
+            columns[_DISTINCT, j] = 1 if least == greatest else -1
+
+
+@njit(cache=True)
+def _count_distinct(work: Work, space: Space, j: int, begin: int, end: int, mark: int) -> None:
+    """Count the different codes of column `j` in a node, null included, unless that is known."""
+    if work.columns[_DISTINCT, j] >= 0:
+        return
+    most = work.columns[_HIGH, j] - work.columns[_LOW, j] + 1
+    start = space.start[j]
+    distinct = 0
+    for i in range(begin, end):
+        at = start + work.rows[i, j]
+        if work.seen[at] != mark:
+            work.seen[at] = mark
+            distinct += 1
+            if distinct == most:
+                break
+    work.columns[_DISTINCT, j] = distinct
+
+
+@njit(cache=True)
+def _measure(work: Work, space: Space, begin: int, end: int, mark: int) -> None:
+    """Fill in the extremes and the cost of every column of a node: `spread_cost`, without a call per column."""
+    _collect(work.rows, begin, end, space.size, work.words, work.columns)
+    low, high, distinct, width = work.columns
+    for j in range(len(width)):
+        full = np.int64(space.full[j])
+        if low[j] == high[j]:
+            width[j] = 0
+        elif high[j] == space.size[j]:
+            width[j] = full
+        elif space.geometry[j] == LINE:
+            at = space.start[j]
+            width[j] = space.position[at + high[j]] - space.position[at + low[j]]
+        elif space.geometry[j] == SET:
+            if distinct[j] < 0:
+                _count_distinct(work, space, j, begin, end, mark)
+            width[j] = (distinct[j] - 1) * full // (space.size[j] - 1)
+        else:
+            width[j] = tree_cost(space, j, low[j], high[j])
+
+
+@njit(cache=True)
+def _widest(work: Work, space: Space, begin: int, end: int, mark: int) -> int:
+    """Return the column with the greatest share of its full cost, -1 when all are 0.
+
+    Ties go to the column with more distinct codes, then to the first.
+    """
+    distinct, width = work.columns[_DISTINCT], work.columns[_WIDTH]
+    best = -1
+    for j in range(len(width)):
+        if width[j] == 0:
+            continue
+        if best < 0:
+            best = j
+            continue
+        mine = width[j] * np.int64(space.full[best])
+        other = width[best] * np.int64(space.full[j])
+        if mine > other:
+            best = j
+        elif mine == other:
+            _count_distinct(work, space, best, begin, end, mark)
+            _count_distinct(work, space, j, begin, end, mark)
+            if distinct[j] > distinct[best]:
+                best = j
+    return best
+
+
+@njit(cache=True)
+def _sort(values: NDArray[np.int32], buffer: NDArray[np.int32], low: int, high: int) -> None:
+    """Sort numbers between `low` and `high`, byte by byte unless they are few."""
+    m = len(values)
+    if m <= _SMALL:
+        for i in range(1, m):
+            value = values[i]
+            at = i
+            while at > 0 and values[at - 1] > value:
+                values[at] = values[at - 1]
+                at -= 1
+            values[at] = value
+        return
+    offsets = np.empty(257, np.int64)
+    shift = 0
+    while (high - low) >> shift > 0:
+        for byte in range(257):
+            offsets[byte] = 0
+        for i in range(m):
+            offsets[((values[i] - low) >> shift & 255) + 1] += 1
+        for byte in range(256):
+            offsets[byte + 1] += offsets[byte]
+        for i in range(m):
+            byte = (values[i] - low) >> shift & 255
+            buffer[offsets[byte]] = values[i]
+            offsets[byte] += 1
+        for i in range(m):
+            values[i] = buffer[i]
+        shift += 8
+
+
+@njit(cache=True)
+def _count_codes(
+    column: NDArray[np.int32],
+    low: int,
+    high: int,
+    values: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    histogram: NDArray[np.int32],
+) -> int:
+    """Fill `values` and `counts` with the codes of a node's column; return how many differ."""
+    m = len(column)
+    runs = 0
+    if high - low < _DENSE * m:
+        for i in range(m):
+            histogram[column[i] - low] += 1
+        for offset in range(high - low + 1):
+            if histogram[offset] > 0:
+                values[runs] = low + offset
+                counts[runs] = histogram[offset]
+                histogram[offset] = 0
+                runs += 1
+        return runs
+    for i in range(m):
+        values[i] = column[i]
+    _sort(values[:m], counts, low, high)
+    for i in range(m):
+        if runs > 0 and values[i] == values[runs - 1]:
+            counts[runs - 1] += 1
+        else:
+            values[runs] = values[i]
+            counts[runs] = 1
+            runs += 1
+    return runs
+
+
+@njit(cache=True)
+def _divide(
+    rows: NDArray[np.int32], ids: NDArray[np.int32], j: int, begin: int, end: int, code: int, last: int
+) -> int:
+    """Move codes below `code` to the left, and `code` itself for records up to `last`; return the boundary."""
+    left, right = begin, end - 1
+    while True:
+        while left <= right and (rows[left, j] < code or (rows[left, j] == code and ids[left] <= last)):
+            left += 1
+        while left <= right and (rows[right, j] > code or (rows[right, j] == code and ids[right] > last)):
+            right -= 1
+        if left > right:
+            return left
+        ids[left], ids[right] = ids[right], ids[left]
+        for c in range(rows.shape[1]):
+            rows[left, c], rows[right, c] = rows[right, c], rows[left, c]
+        left += 1
+        right -= 1
+
+
+@njit(cache=True)
+def _gather_children(
+    node: NDArray[np.int32],
+    size: int,
+    k: int,
+    runs: int,
+    values: NDArray[np.int32],
+    counts: NDArray[np.int32],
+) -> int:
+    """Put the last code of every child of the common ancestor at the front of `values`.
+
+    `node` is the tree of the column, level after level. Returns the number of children that occur, 0 when
+    one of them has fewer than `k` records.
+    """
+    row = 0
+    while node[row + values[0]] != node[row + values[runs - 1]]:
+        row += size
+    row -= size  # the level below the common ancestor: one node per child
+    parts = 0
+    held = 0
+    for run in range(runs):
+        held += counts[run]
+        if run + 1 < runs and node[row + values[run]] == node[row + values[run + 1]]:
+            continue
+        if held < k:
+            return 0
+        held = 0
+        values[parts] = values[run]
+        parts += 1
+    return parts
+
+
+@njit(cache=True)
+def _last_tied(work: Work, j: int, begin: int, end: int, code: int, wanted: int) -> int:
+    """Return the record up to which `wanted` records of a node with this code are found."""
+    found = 0
+    for i in range(begin, end):
+        if work.rows[i, j] == code:
+            work.values[found] = work.ids[i]
+            found += 1
+    _sort(work.values[:found], work.counts, 0, len(work.ids))
+    return work.values[wanted - 1]
+
+
+@njit(cache=True)
+def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: int) -> int:
+    """Separate null from values, or the children of the common ancestor; return the number of parts or 0."""
+    low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
+    rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
+    runs = _count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
+    if high == space.size[j]:
+        nulls = counts[runs - 1]
+        parts = 2 if nulls >= k and end - begin - nulls >= k else 0
+        values[0] = high - 1
+    else:
+        tree = space.node[space.tree_start[j] :]
+        parts = _gather_children(tree, space.size[j], k, runs, values, counts)
+    work.bounds[0] = begin
+    for part in range(parts - 1):
+        work.bounds[part + 1] = _divide(rows, ids, j, work.bounds[part], end, values[part], len(ids))
+    work.bounds[parts] = end
+    return parts
+
+
+@njit(cache=True)
+def _propose_median(work: Work, k: int, j: int, begin: int, end: int, relaxed: bool) -> int:
+    """Cut at the lower median; return the number of parts, 0 when one has fewer than `k` records."""
+    low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
+    rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
+    runs = _count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
+    half = (end - begin + 1) // 2
+    run = 0
+    before = np.int64(0)
+    while before + counts[run] < half:
+        before += counts[run]
+        run += 1
+    code = values[run]
+    last = len(ids)
+    if relaxed:
+        last = _last_tied(work, j, begin, end, code, half - before)
+    else:
+        left = before + counts[run]
+        if run == runs - 1:
+            left = before
+            code = values[run - 1]
+        if left < k or end - begin - left < k:
+            return 0
+    work.bounds[0] = begin
+    work.bounds[1] = _divide(rows, ids, j, begin, end, code, last)
+    work.bounds[2] = end
+    return 2
+
+
+@njit(cache=True)
+def _all_hold(
+    work: Work, parts: int, sensitive: NDArray[np.int32], stats: Stats, rules: Rules
+) -> bool:
+    """Return whether every part could be a class."""
+    for part in range(parts):
+        for i in range(work.bounds[part], work.bounds[part + 1]):
+            add_record(stats, rules, sensitive, work.ids[i])
+        holds = stats_ok(stats, rules)
+        clear_stats(stats, rules)
+        if not holds:
+            return False
+    return True
+
+
+@njit(cache=True)
+def mondrian_classes(
+    rows: NDArray[np.int32],
+    sensitive: NDArray[np.int32],
+    space: Space,
+    rules: Rules,
+    relaxed: bool,
+    labels: NDArray[np.int32],
+) -> int:
+    """Fill `labels` with the class of each record and return the number of classes; `rows` are permuted."""
+    n = len(rows)
+    work = _make_work(rows, space, rules.k)
+    stats = make_stats(rules)
+    waiting_begin = np.zeros(n // rules.k + 2, np.int64)
+    waiting_end = np.empty(n // rules.k + 2, np.int64)
+    waiting_end[0] = n
+    waiting = 1
+    classes = 0
+    nodes = 0
+    while waiting > 0:
+        waiting -= 1
+        begin, end = waiting_begin[waiting], waiting_end[waiting]
+        nodes += 1
+        parts = 0
+        j = -1
+        if end - begin >= 2 * rules.k:
+            _measure(work, space, begin, end, nodes)
+            j = _widest(work, space, begin, end, nodes)
+        while j >= 0:
+            if space.geometry[j] == TREE or work.columns[_HIGH, j] == space.size[j]:
+                parts = _propose_special(work, space, rules.k, j, begin, end)
+                if parts > 0 and (rules.plain or _all_hold(work, parts, sensitive, stats, rules)):
+                    break
+            parts = _propose_median(work, rules.k, j, begin, end, relaxed)
+            if parts > 0 and (rules.plain or _all_hold(work, parts, sensitive, stats, rules)):
+                break
+            parts = 0
+            work.columns[_WIDTH, j] = 0
+            j = _widest(work, space, begin, end, nodes)
+        for part in range(parts):
+            waiting_begin[waiting] = work.bounds[part]
+            waiting_end[waiting] = work.bounds[part + 1]
+            waiting += 1
+        if parts == 0:
+            for i in range(begin, end):
+                labels[work.ids[i]] = classes
+            classes += 1
+    return classes
