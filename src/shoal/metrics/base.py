@@ -99,7 +99,7 @@ class Metric(Parameterised):
     name, summary, formula, reference : str
         The registered name, one sentence, the definition, and the publication it comes from. In formulas
         n is the number of records, z of suppressed ones, q of quasi-identifiers, g of classes; E is a class
-        and abs(E) its number of records.
+        and size(E) its number of records.
     needs : str
         What has to be there for the metric to have a meaning, as a phrase.
     better : "higher" or "lower"

@@ -33,7 +33,7 @@ class Discernibility(Metric):
 
     name: ClassVar[str] = "dm"
     summary: ClassVar[str] = "discernibility: for every record, the number of records it cannot be told from"
-    formula: ClassVar[str] = "sum over E of abs(E)^2 + z * n"
+    formula: ClassVar[str] = "sum over E of size(E)^2 + z * n"
     reference: ClassVar[str] = "Bayardo and Agrawal 2005"
 
     def compute(self, measured: Measured) -> float:
@@ -51,7 +51,7 @@ class DiscernibilityStar(Metric):
 
     name: ClassVar[str] = "dm-star"
     summary: ClassVar[str] = "discernibility without the charge for suppressed records"
-    formula: ClassVar[str] = "sum over E of abs(E)^2"
+    formula: ClassVar[str] = "sum over E of size(E)^2"
     reference: ClassVar[str] = "El Emam et al. 2009"
 
     def compute(self, measured: Measured) -> float:
@@ -94,7 +94,7 @@ class AchievedAverageClass(Metric):
 
     name: ClassVar[str] = "cavg-achieved"
     summary: ClassVar[str] = "mean size of a class over that of the smallest class"
-    formula: ClassVar[str] = "(n - z) / (g * min abs(E))"
+    formula: ClassVar[str] = "(n - z) / (g * min size(E))"
     reference: ClassVar[str] = "Sáinz-Pardo Díaz and López García 2022"
     needs: ClassVar[str] = "a class"
     low: ClassVar[float] = 1.0
@@ -143,7 +143,7 @@ class LargestClass(Metric):
 
     name: ClassVar[str] = "largest-class"
     summary: ClassVar[str] = "number of records of the largest class"
-    formula: ClassVar[str] = "max abs(E)"
+    formula: ClassVar[str] = "max size(E)"
 
     def compute(self, measured: Measured) -> float:
         return float(measured.partition.sizes.max(initial=0))
@@ -155,7 +155,7 @@ class SmallestClass(Metric):
 
     name: ClassVar[str] = "smallest-class"
     summary: ClassVar[str] = "number of records of the smallest class"
-    formula: ClassVar[str] = "min abs(E)"
+    formula: ClassVar[str] = "min size(E)"
     better: ClassVar[Literal["higher", "lower"]] = "higher"
 
     def compute(self, measured: Measured) -> float:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import DataError, UnknownName
 from ..params import Names, Optional, Text, param
 from .base import Measured, Metric
 
@@ -26,7 +26,7 @@ class ClassificationMetric(Metric):
     summary: ClassVar[str] = (
         "share of records that are suppressed or disagree with the majority of their class"
     )
-    formula: ClassVar[str] = "(z + sum over E of (abs(E) - records of E with its most frequent label)) / n"
+    formula: ClassVar[str] = "(z + sum over E of (size(E) - records of E with its most frequent label)) / n"
     reference: ClassVar[str] = "Iyengar 2002"
     needs: ClassVar[str] = "a sensitive column, or a column named as label"
     high: ClassVar[float] = 1.0
@@ -63,6 +63,9 @@ class _Diversity(Metric):
 
     def compute(self, measured: Measured) -> float | dict[str, float]:
         if self.column is not None:
+            known = [column.name for column in measured.encoded.sensitive]
+            if self.column not in known:
+                raise UnknownName.nearest("sensitive column", self.column, known)
             return self._of(measured, self.column)
         return {column.name: self._of(measured, column.name) for column in measured.encoded.sensitive}
 
@@ -82,7 +85,7 @@ class EqualDiversity(_Diversity):
 
     name: ClassVar[str] = "ed"
     summary: ClassVar[str] = "number of records in classes with one single sensitive value"
-    formula: ClassVar[str] = "sum of abs(E) over E with one single sensitive value"
+    formula: ClassVar[str] = "sum of size(E) over E with one single sensitive value"
 
     def _of(self, measured: Measured, name: str) -> float:
         values = measured.class_values(name)
@@ -100,7 +103,9 @@ class SensitiveDiversity(_Diversity):
 
     name: ClassVar[str] = "sd"
     summary: ClassVar[str] = "number of records in classes with one single, truly sensitive value"
-    formula: ClassVar[str] = "sum of abs(E) over E with one single sensitive value that is among `values`"
+    formula: ClassVar[str] = (
+        "sum of size(E) over E with one single sensitive value that is a truly sensitive one"
+    )
     needs: ClassVar[str] = "a sensitive column and the values that are truly sensitive"
 
     values: tuple[str, ...] = param(Names(), "the truly sensitive values, as text", default=())

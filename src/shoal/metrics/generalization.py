@@ -26,7 +26,7 @@ class GlobalCertaintyPenalty(Metric):
 
     name: ClassVar[str] = "gcp"
     summary: ClassVar[str] = "mean loss over records and quasi-identifiers: 0 is the original, 1 nothing left"
-    formula: ClassVar[str] = "(sum over E, columns of abs(E) * loss(E, column) + z * q) / (n * q)"
+    formula: ClassVar[str] = "(sum over E, columns of size(E) * loss(E, column) + z * q) / (n * q)"
     reference: ClassVar[str] = "Xu et al. 2006; Ghinita et al. 2007"
     high: ClassVar[float] = 1.0
 
@@ -45,7 +45,7 @@ class CertaintyPenalty(Metric):
 
     name: ClassVar[str] = "ncp"
     summary: ClassVar[str] = "mean loss of each quasi-identifier over all records"
-    formula: ClassVar[str] = "(sum over E of abs(E) * loss(E, column) + z) / n, for each column"
+    formula: ClassVar[str] = "(sum over E of size(E) * loss(E, column) + z) / n, for each column"
     reference: ClassVar[str] = "Xu et al. 2006"
     high: ClassVar[float] = 1.0
 
@@ -68,7 +68,7 @@ class InformationLoss(Metric):
     name: ClassVar[str] = "il"
     summary: ClassVar[str] = "information loss with taxonomy heights, summed over all cells"
     formula: ClassVar[str] = (
-        "sum over E of abs(E) * (sum over numeric of (max - min) / range"
+        "sum over E of size(E) * (sum over numeric of (max - min) / range"
         " + sum over categorical of height(lca) / height(tree)) + z * q"
     )
     reference: ClassVar[str] = "Byun et al. 2006, Definitions 7 and 8"

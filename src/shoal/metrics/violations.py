@@ -28,7 +28,7 @@ class SizeViolations(Metric):
 
     name: ClassVar[str] = "p-ka"
     summary: ClassVar[str] = "number of classes with fewer than k records"
-    formula: ClassVar[str] = "number of E with abs(E) < k"
+    formula: ClassVar[str] = "number of E with size(E) < k"
     reference: ClassVar[str] = "Ahmadi Khatir et al. 2023, section 5"
     needs: ClassVar[str] = "a k: from the policy's models or as a parameter"
 
