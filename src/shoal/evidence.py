@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from .errors import VerificationFailed
 
 
 class How(StrEnum):
@@ -47,6 +50,10 @@ class Promise:
     failing: int
     how: How = How.PUBLISHED
 
+    def __str__(self) -> str:
+        about = "" if self.column is None else f" for {self.column!r}"
+        return f"{self.model}{about}: required {self.required:g}, achieved {self.achieved:g}"
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -79,8 +86,25 @@ class Evidence:
         """Whether every promise holds and nothing else is wrong."""
         return not self.problems and all(promise.holds for promise in self.promises)
 
+    def require(self) -> None:
+        """Raise `VerificationFailed`, naming every problem and every broken promise, unless all holds."""
+        if self.holds:
+            return
+        broken = [
+            f"{promise} ({promise.failing} of {self.classes} classes fail)"
+            for promise in self.promises
+            if not promise.holds
+        ]
+        raise VerificationFailed(
+            "; ".join([*self.problems, *broken]),
+            hint="Nothing was published; change the policy or the table.",
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as plain values, for JSON."""
+        """Return the evidence as plain values, for JSON: a strength that is no finite number becomes None."""
         from dataclasses import asdict
 
-        return {"holds": self.holds, **asdict(self)}
+        found = {"holds": self.holds, **asdict(self)}
+        for promise in found["promises"]:
+            promise["achieved"] = promise["achieved"] if math.isfinite(promise["achieved"]) else None
+        return found

@@ -102,7 +102,7 @@ def publish(
         if column.role is Role.QUASI:
             made.update(zip(column.published_names, recoder.cells(name), strict=True))
         elif column.role is not Role.IDENTIFIER:
-            made[name] = data.column(name).take(pa.array(recoder.rows))
+            made[name] = without_unused_categories(data.column(name).take(pa.array(recoder.rows)))
         elif column.action is not Action.DROP:
             made[name] = replace_identifier(data.column(name).take(pa.array(recoder.rows)), column, key)
     return Published(pa.table(made), recoder.rows)
@@ -268,7 +268,8 @@ class _Recoder:
             return self._means(view)
         numbers = np.append(_numbers(view), np.nan)
         lower, upper = self._middle(view)
-        return numbers[lower] + (numbers[upper] - numbers[lower]) / 2
+        middle: NDArray[np.float64] = numbers[lower] + (numbers[upper] - numbers[lower]) / 2
+        return middle
 
     def _means(self, view: _View) -> NDArray[np.float64]:
         numbers = np.append(_numbers(view), np.nan)
@@ -295,7 +296,8 @@ class _Recoder:
         values = view.column.values
         chosen = pa.array(codes, mask=view.empty | view.mixed)
         if pa.types.is_dictionary(source) and source.value_type == values.type:
-            return pa.DictionaryArray.from_arrays(self._spread(chosen), values, ordered=source.ordered)
+            spread = pa.DictionaryArray.from_arrays(self._spread(chosen), values, ordered=source.ordered)
+            return without_unused_categories(spread)
         return self._spread(values.take(chosen))
 
     def _spread_texts(self, cells: pa.Array, view: _View) -> pa.Array:
@@ -310,6 +312,27 @@ class _Recoder:
         if self.starred:
             cells = pa.concat_arrays([cells, pa.array([star], type=cells.type)])
         return cells.take(self.row_class)
+
+
+def without_unused_categories(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a column whose dictionary, if it has one, lists only the values that occur.
+
+    A file keeps the whole dictionary, and with it the values of suppressed records.
+    """
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        column = column.unify_dictionaries()
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    used = np.unique(column.indices.drop_null().to_numpy(zero_copy_only=False)).astype(np.int64)
+    place = np.zeros(len(column.dictionary), dtype=np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    absent = np.asarray(pc.is_null(column).to_numpy(zero_copy_only=False), dtype=bool)
+    old = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    new = place[old] if len(place) else np.zeros(len(old), dtype=np.int32)
+    values = column.dictionary.take(pa.array(used))
+    return pa.DictionaryArray.from_arrays(pa.array(new, mask=absent), values, ordered=column.type.ordered)
 
 
 def _form(column: QuasiColumn) -> Form:

@@ -1,0 +1,303 @@
+"""Release: a published table that was verified, and the only way to make or write one."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .errors import ParameterError
+from .evidence import Evidence
+from .partitions import Partition
+from .recode import Published, without_unused_categories
+from .schema import Role
+from .verification import verify_table
+from .verification.groups import star_rows
+from .writing import write_verified
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from .algorithms.base import Algorithm
+    from .api import Prepared
+    from .policy import Policy
+
+_LIBRARIES = ("numpy", "numba", "pyarrow")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Release:
+    """A published table whose every promise was recomputed from its own cells. Only `make_release` makes one.
+
+    Attributes
+    ----------
+    table : frame
+        Of the same kind as the input.
+    published : pyarrow.Table
+        The same table, as it will be written.
+    partition : Partition
+        The class of every record of the input. It links records to their source: keep it in the house.
+    evidence : Evidence
+    metrics : dict
+    policy : Policy
+        With all kinds filled in.
+    algorithm : Algorithm
+    seed : int
+    """
+
+    table: Any
+    published: pa.Table
+    partition: Partition
+    evidence: Evidence
+    metrics: dict[str, Any]
+    policy: Policy
+    algorithm: Algorithm
+    seed: int
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.evidence.holds else "does not hold"
+        gcp = self.metrics.get("gcp")
+        loss = f", gcp={gcp:.4f}" if isinstance(gcp, float) else ""
+        return f"Release({verdict}, records={self.evidence.records}, classes={self.evidence.classes}{loss})"
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what is written beside the file: how it was made and what it keeps; no cell values.
+
+        The hash of the input is left out: whoever knows all records but one could try values for that one
+        until the hash fits. It stands in ``evidence.provenance``, for the house's own records.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> release = shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+        >>> manifest = release.manifest()
+        >>> manifest["evidence"]["holds"], manifest["algorithm"]["name"]
+        (True, 'mondrian')
+        """
+        evidence = self.evidence.to_dict()
+        provenance = evidence.pop("provenance")
+        found: dict[str, Any] = _plain(
+            {
+                "versions": provenance["versions"],
+                "policy": describe_policy(self.policy),
+                "algorithm": {"name": self.algorithm.name, "parameters": self.algorithm.to_dict()},
+                "seed": self.seed,
+                "evidence": evidence,
+                "metrics": self.metrics,
+            }
+        )
+        return found
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        order: Literal["shuffle", "keep"] = "shuffle",
+        manifest: bool = True,
+    ) -> Evidence:
+        """Write the release, verify what was written, and only then put it in its place.
+
+        Killed at any moment, this leaves the old file or the new one, never a part.
+
+        Parameters
+        ----------
+        path : path
+            Its ending says the format; "-" is CSV on standard output.
+        order : "shuffle" or "keep"
+            Row order links records to their source, so records are shuffled with fresh entropy that is stored
+            nowhere.
+        manifest : bool
+            Whether `manifest`, with the hash of the file, is written beside it as ``<name>.manifest.json``.
+
+        Returns
+        -------
+        Evidence
+            Of the file as it was read back.
+
+        Raises
+        ------
+        WriteError
+            When it cannot be written. What stood at `path` is untouched.
+        VerificationFailed
+            When what was read back does not keep the policy. What stood at `path` is untouched.
+        """
+        if order not in ("shuffle", "keep"):
+            raise ParameterError("'order' of write must be one of 'shuffle', 'keep'")
+        table = self.published.replace_schema_metadata(None)
+        if order == "shuffle":
+            table = table.take(pa.array(_fresh_permutation(table.num_rows)))
+        return write_verified(table, path, self.policy, self.manifest() if manifest else None)
+
+
+def make_release(
+    prepared: Prepared, partition: Partition, published: Published, algorithm: Algorithm, seed: int
+) -> Release:
+    """Return the release of a published table, or raise because it does not keep the policy.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The table read and encoded, and the policy resolved.
+    partition : Partition
+        The class of every record.
+    published : Published
+        The table recoded by that partition.
+    algorithm : Algorithm
+        What made the partition.
+    seed : int
+        What it was made with.
+
+    Raises
+    ------
+    VerificationFailed
+        When a promise does not hold on the published table. Nothing is returned.
+    """
+    from .metrics.measure import measure
+
+    policy = prepared.policy
+    published, evidence = settle_suppressed(published, partition, policy)
+    limit = Fraction(repr(float(policy.suppression)))
+    problems = evidence.problems
+    if partition.suppressed > limit * partition.records:
+        problems += (f"{partition.suppressed} of {partition.records} records are suppressed (limit {limit})",)
+    provenance = {"input_sha256": hash_table(prepared.table.data), "seed": seed, "versions": _versions()}
+    evidence = replace(evidence, suppressed=partition.suppressed, problems=problems, provenance=provenance)
+    evidence.require()
+    return Release(
+        table=prepared.table.give_back(published.table, published.rows),
+        published=published.table,
+        partition=partition,
+        evidence=evidence,
+        metrics=measure(prepared.encoded, partition, policy),
+        policy=policy,
+        algorithm=algorithm,
+        seed=seed,
+    )
+
+
+def settle_suppressed(
+    published: Published, partition: Partition, policy: Policy
+) -> tuple[Published, Evidence]:
+    """Return the table, its suppressed records in the mildest state that keeps the policy, and its evidence.
+
+    Suppressed records that stay (``suppressed="star"``) form a class of their own, or join the class whose
+    cells say nothing either. Tried in this order: with their sensitive values; with null for the values of
+    every column that breaks a promise, anywhere, because of them; without those records. The first that holds
+    is taken; if none does, the last is, and fails.
+    """
+    evidence = verify_table(published.table, policy)
+    suppressed = partition.labels[published.rows] < 0
+    if evidence.holds or not suppressed.any():
+        return published, evidence
+    broken = {promise.column for promise in evidence.promises if not promise.holds} - {None}
+    if broken:
+        table = published.table
+        stars = pa.array(star_rows(table, policy))
+        for name in sorted(str(column) for column in broken):
+            place, column = table.column_names.index(name), table.column(name)
+            table = table.set_column(place, name, _without(column, stars))
+        found = verify_table(table, policy)
+        if found.holds:
+            return replace(published, table=table), found
+    kept = ~suppressed
+    table = _compacted(published.table.filter(pa.array(kept)))
+    return Published(table, published.rows[kept]), verify_table(table, policy)
+
+
+def _without(column: pa.ChunkedArray, where: pa.Array) -> pa.Array | pa.ChunkedArray:
+    indices = pc.if_else(where, None, pa.array(np.arange(len(column))))
+    return without_unused_categories(column.take(indices))
+
+
+def _compacted(table: pa.Table) -> pa.Table:
+    return pa.table({name: without_unused_categories(table.column(name)) for name in table.column_names})
+
+
+def describe_policy(policy: Policy) -> dict[str, Any]:
+    """Return a policy as plain values, none of them from cells: orders and hierarchies are left out."""
+    columns = []
+    for column in policy.schema.columns:
+        described: dict[str, Any] = {"name": column.name, "role": column.role.value}
+        if column.role is Role.IDENTIFIER:
+            described["action"] = column.action.value
+        else:
+            described["kind"] = None if column.kind is None else column.kind.value
+        if column.role is Role.QUASI:
+            described["form"] = column.form.value
+            described["weight"] = column.weight
+            described["hierarchy"] = column.hierarchy is not None
+        columns.append(described)
+    return {
+        "columns": columns,
+        "models": [{"name": model.name, **model.to_dict()} for model in policy.models],
+        "suppression": policy.suppression,
+        "suppressed": policy.suppressed,
+        "unknown_values": policy.unknown_values,
+    }
+
+
+def hash_table(data: pa.Table) -> str:
+    """Return the SHA-256 of a table's content as an Arrow stream.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> hash_table(pa.table({"a": [1, 2]})) == hash_table(pa.table({"a": [1, 3]}))
+    False
+    """
+    digest = hashlib.sha256()
+    table = data.replace_schema_metadata(None).combine_chunks()
+    with pa.PythonFile(_Digesting(digest), mode="w") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return digest.hexdigest()
+
+
+class _Digesting:
+    """A file that keeps nothing but the digest of what is written to it."""
+
+    closed = False
+
+    def __init__(self, digest: Any) -> None:
+        self.digest = digest
+
+    def write(self, content: Any) -> int:
+        self.digest.update(content)
+        return len(content)
+
+    def flush(self) -> None:
+        """Do nothing: a digest has no buffer."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _fresh_permutation(n: int) -> NDArray[np.int64]:
+    import secrets
+
+    return np.random.default_rng(secrets.randbits(256)).permutation(n)
+
+
+def _versions() -> dict[str, str]:
+    from . import __version__
+
+    found = {name: version(name) for name in _LIBRARIES}
+    return {"shoal": __version__, "python": platform.python_version(), **found}
+
+
+def _plain(value: Any) -> Any:
+    """Return nested values with numbers that JSON cannot hold as None."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

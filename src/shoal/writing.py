@@ -1,0 +1,178 @@
+"""Putting a verified file in its place: all of it or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import VerificationFailed, WriteError
+from .evidence import Evidence
+from .verification import verify_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .policy import Policy
+
+
+def write_verified(
+    table: pa.Table, path: str | os.PathLike[str], policy: Policy, manifest: dict[str, Any] | None
+) -> Evidence:
+    """Write a table so that its target holds the old file or the new one, verified, at every moment.
+
+    The table goes to a temporary file in the target's folder, is read back, verified and counted there, and
+    renamed. The manifest follows in the same way and names the SHA-256 of the file, so that a manifest that
+    does not belong to its file can be told.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The published table.
+    path : path, or "-" for CSV on standard output
+        Standard output gets no manifest.
+    policy : Policy
+        What the file must keep.
+    manifest : dict, optional
+        Written beside the file; the file's hash and size are added.
+
+    Returns
+    -------
+    Evidence
+        Of the file as it was read back.
+    """
+    if os.fspath(path) == "-":
+        return _write_to_standard_output(table, policy)
+    from .io import format_of
+
+    format_of(path)  # refuses a name that says no format before anything is written
+    target = Path(path)
+    with _reporting(target), _temporary(target) as draft:
+        evidence = _write_and_verify(table, draft, policy)
+        described = None if manifest is None else {**manifest, "file": _describe(draft, target.name)}
+        os.replace(draft, target)
+        _sync_folder(target.parent)
+        if described is not None:
+            write_json(described, manifest_path(target))
+    return evidence
+
+
+def manifest_path(path: str | os.PathLike[str]) -> Path:
+    """Return where the manifest of a file stands.
+
+    Examples
+    --------
+    >>> manifest_path("out.parquet").name
+    'out.parquet.manifest.json'
+    """
+    target = Path(path)
+    return target.with_name(f"{target.name}.manifest.json")
+
+
+def write_json(content: dict[str, Any], target: Path) -> None:
+    """Write a JSON file so that it is the old one or the new one at every moment."""
+    with _reporting(target), _temporary(target) as draft:
+        draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        _sync(draft)
+        os.replace(draft, target)
+        _sync_folder(target.parent)
+
+
+def _write_to_standard_output(table: pa.Table, policy: Policy) -> Evidence:
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / "published.csv"
+        with _reporting(draft):
+            evidence = _write_and_verify(table, draft, policy)
+            with draft.open("rb") as source:
+                shutil.copyfileobj(source, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+    return evidence
+
+
+def _write_and_verify(table: pa.Table, draft: Path, policy: Policy) -> Evidence:
+    """Write a table, make sure it is on the disk, and return the evidence of what is read back."""
+    from .io import read, write
+
+    write(table, draft)
+    _sync(draft)
+    found = read(draft, delimiter=",")
+    if found.num_rows != table.num_rows or found.column_names != table.column_names:
+        raise VerificationFailed(
+            f"{table.num_rows} records in {table.num_columns} columns were written, and {found.num_rows} in "
+            f"{found.num_columns} read back",
+            hint="Write a .parquet file instead.",
+        )
+    evidence = verify_table(found, policy)
+    evidence.require()
+    return evidence
+
+
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[Path]:
+    """Give a new file beside the target, with the same endings, that is gone afterwards unless renamed."""
+    endings = "".join(target.suffixes[-2:])
+    handle, name = tempfile.mkstemp(
+        prefix=f".{target.name.removesuffix(endings)}.", suffix=endings, dir=target.parent
+    )
+    os.close(handle)
+    draft = Path(name)
+    try:
+        draft.chmod(_mode_for(target))
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _mode_for(target: Path) -> int:
+    """Return the permissions of the file that is replaced, or those of any new file."""
+    with contextlib.suppress(FileNotFoundError):
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+@contextlib.contextmanager
+def _reporting(target: Path) -> Iterator[None]:
+    """Turn what the system says into a `WriteError`."""
+    reason = ""
+    try:
+        yield
+        return
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the file cannot be written"
+    raise WriteError(
+        f"cannot write {target.name!r}: {reason}",
+        hint="What stood there before is untouched; check the folder.",
+    )
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut, where the system lets a folder be synced."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _describe(path: Path, name: str) -> dict[str, Any]:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    return {"name": name, "sha256": digest.hexdigest(), "bytes": path.stat().st_size}
