@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .distinct import distinct
 from .errors import DataError, PolicyError
 from .hierarchies.tree import Tree
-from .inference import infer_kind, without_nan
+from .inference import complete_from, spelled
 from .schema import Column, Kind
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class QuasiColumn:
     values : pyarrow.Array
         The value of each code: ascending for numbers, dates and ranks; depth-first leaves with a hierarchy.
     numbers : float64[size], optional
-        The same as numbers, where the column has any (days or seconds for dates, ranks for ordinals).
+        The same as numbers, where the column has any (see `numbers_of`).
     positions : float64[size], optional
         Place of each code on [0, 1], for columns that are charged by range.
     tree : Tree, optional
@@ -122,7 +123,7 @@ class Encoded:
         return [column.name for column in self.sensitive].index(name)
 
     def flat_sensitive(self) -> NDArray[np.int32]:
-        """Return int32[s, n]: sensitive codes numbered through over all columns, as `Rules.start` cuts them."""
+        """Return int32[s, n]: sensitive codes numbered through over all columns, as in `Rules.start`."""
         sizes = [column.size for column in self.sensitive]
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
         return np.ascontiguousarray(self.sensitive_codes.T + starts[:, None]).astype(np.int32, copy=False)
@@ -211,31 +212,31 @@ def encode(data: pa.Table, policy: Policy) -> Encoded:
 
 
 def dictionary(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], pa.Array]:
-    """Return (codes, values): the distinct values in the column's own order; null has the code after the last.
+    """Return (codes, values): distinct values in the column's own order; null has the code after the last.
 
-    Numbers, dates and texts ascend; an ordinal column follows its order.
+    Numbers, dates and texts ascend; an ordinal column follows its order. Texts become numbers or dates where
+    the column is said to be numeric or a date; -0.0 is 0.0; categories that do not occur are left out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> age = pa.chunked_array([["10", "9", None, "9"]])
+    >>> codes, values = dictionary(age, Column("age", kind=Kind.NUMERIC))
+    >>> codes.tolist(), values.to_pylist()
+    ([1, 0, 2, 0], [9, 10])
     """
-    flat = without_nan(column)
-    encoded = pc.dictionary_encode(flat) if not pa.types.is_dictionary(flat.type) else flat
-    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
-    if isinstance(encoded, pa.ChunkedArray):  # an empty or still chunked dictionary column
-        encoded = encoded.unify_dictionaries().chunk(0)
-    indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    values = encoded.dictionary
-    used = np.zeros(len(values), dtype=bool)
-    used[indices[indices >= 0]] = True
+    indices, values = distinct(column, spec)
     ranked = _ranked(values, spec)
-    ranked = ranked[used[ranked]]
     new = np.full(len(values) + 1, len(ranked), dtype=np.int32)  # the last slot serves -1: null
     new[ranked] = np.arange(len(ranked), dtype=np.int32)
     return new[indices], values.take(pa.array(ranked))
 
 
 def _ranked(values: pa.Array, spec: Column) -> NDArray[np.int64]:
-    """Return the indices of a dictionary's values in the order of the column."""
+    """Return the indices of distinct values in the order of the column."""
     if spec.order is not None:
-        texts = [_as_text(value) for value in values.to_pylist()]
-        place = {text: rank for rank, text in enumerate(spec.order)}
+        place = {text: rank for rank, text in enumerate(spelled(spec.order, values))}
+        texts = [str(value) for value in values.to_pylist()]
         strangers = sum(text not in place for text in texts)
         if strangers:
             raise DataError(
@@ -243,18 +244,13 @@ def _ranked(values: pa.Array, spec: Column) -> NDArray[np.int64]:
                 hint="List every value once, from least to greatest.",
             )
         return np.argsort([place[text] for text in texts], kind="stable").astype(np.int64)
-        return np.arange(len(values), dtype=np.int64)  # an ordered dictionary brings its own order
     return np.asarray(pc.sort_indices(values).to_numpy(), dtype=np.int64)
-
-
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else str(value)
 
 
 def _encode_quasi(
     column: pa.ChunkedArray, spec: Column, unknown: str
 ) -> tuple[NDArray[np.int32], QuasiColumn]:
-    spec = _with_kind(column, spec)
+    spec = complete_from(spec, column)
     codes, values = dictionary(column, spec)
     numbers = numbers_of(values, spec)
     has_null = bool((codes == len(values)).any())
@@ -271,14 +267,11 @@ def _encode_quasi(
     return codes, QuasiColumn(spec, values, numbers, positions, None, has_null)
 
 
-def _with_kind(column: pa.ChunkedArray, spec: Column) -> Column:
-    from dataclasses import replace
-
-    return spec if spec.kind is not None else replace(spec, kind=infer_kind(column))
-
-
 def numbers_of(values: pa.Array, spec: Column) -> NDArray[np.float64] | None:
-    """Return a dictionary's values as numbers: days or seconds for dates, ranks for ordinals, None for texts."""
+    """Return a dictionary's values as numbers, None for texts.
+
+    Dates are days since 1970, moments microseconds since then, ordered categories their ranks.
+    """
     if spec.kind is Kind.CATEGORICAL:
         return None
     if spec.kind is Kind.ORDINAL:
@@ -286,16 +279,13 @@ def numbers_of(values: pa.Array, spec: Column) -> NDArray[np.float64] | None:
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
     elif pa.types.is_temporal(values.type):
-        values = values.cast(pa.timestamp("us")).cast(pa.int64())
-    try:
-        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(
-            f"column {spec.name!r} is said to be {spec.kind} but holds values that are not",
-            hint="Set its kind to 'categorical', or clean the column.",
-        ) from None
+        moment = pa.timestamp("us", getattr(values.type, "tz", None))
+        values = values.cast(moment, safe=False).cast(pa.int64())
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if not np.isfinite(numbers).all():
-        raise DataError(f"column {spec.name!r} holds infinite values", hint="Replace them, or make them null.")
+        raise DataError(
+            f"column {spec.name!r} holds infinite values", hint="Replace them, or make them null."
+        )
     return np.asarray(numbers, dtype=np.float64)
 
 
@@ -309,12 +299,15 @@ def _positions(numbers: NDArray[np.float64], spec: Column) -> NDArray[np.float64
             f"{outside} distinct values of column {spec.name!r} lie outside its domain",
             hint="Widen the domain, or clean the column.",
         )
-    width = high - low
-    return np.zeros(len(numbers)) if width == 0 else (numbers - low) / width
+    if high == low:
+        return np.zeros(len(numbers))
+    scale = 1.0 if np.isfinite(high - low) else 0.25  # a range beyond the largest float
+    low, high = low * scale, high * scale
+    return (numbers * scale - low) / (high - low)
 
 
 def _encode_sensitive(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], SensitiveColumn]:
-    spec = _with_kind(column, spec)
+    spec = complete_from(spec, column)
     codes, values = dictionary(column, spec)
     tree = None
     size = len(values)
