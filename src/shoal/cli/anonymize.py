@@ -1,0 +1,164 @@
+"""``shoal anonymize``: a table goes in, a verified release comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from ..errors import ParameterError, WriteError
+from .options import (
+    STANDARD,
+    PolicyOptions,
+    Reading,
+    algorithm_parameters,
+    check_target,
+    policy_options,
+    reading_options,
+    screen_options,
+)
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..evidence import Evidence
+    from ..release import Release
+
+_EXAMPLES = """\b
+Examples:
+  shoal anonymize patients.csv --policy policy.toml --out published.csv
+  shoal anonymize patients.csv --quasi age,zip --sensitive disease -k 5 -l 2 -t 0.3 --out published.csv
+  shoal anonymize patients.parquet -p policy.toml --algorithm mondrian --set relaxed=true -o out.parquet
+  cat patients.csv | shoal anonymize - --policy policy.toml --out - > published.csv
+
+\b
+Without --out nothing is written: the verdict and the loss are shown.
+shoal algorithms lists the algorithms and what --set accepts for each.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """What to write, and how."""
+
+    out: str | None
+    labels: str | None
+    order: Literal["shuffle", "keep"]
+    force: bool
+
+    def check(self, data: str, policy: str | None, key_file: str | None) -> None:
+        """Refuse before any work is done what could not be written after it."""
+        sources = [data, policy, key_file]
+        for target in (self.out, self.labels):
+            if target not in (None, STANDARD):
+                check_target(str(target), sources, force=self.force)
+        if self.labels == STANDARD:
+            raise WriteError(
+                "labels are never written to standard output", hint="Name a file that stays here."
+            )
+        if self.labels is not None and self.labels == self.out:
+            raise WriteError("--labels and --out name the same file", hint="Name two files.")
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("data")
+@policy_options(promises=True)
+@click.option("--out", "-o", metavar="FILE", help="Where the release goes; - for CSV on stdout.")
+@click.option("--algorithm", "-a", default="auto", show_default=True, help="See: shoal algorithms.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Algorithm parameter; repeatable."
+)
+@click.option("--seed", default=0, show_default=True, help="Decides ties and random choices.")
+@click.option(
+    "--order",
+    type=click.Choice(["shuffle", "keep"]),
+    default="shuffle",
+    show_default=True,
+    help="Row order links records to their source, so it is shuffled unless kept.",
+)
+@click.option("--key-file", metavar="FILE", help="Secret for pseudonyms, at least 16 bytes; never stored.")
+@click.option(
+    "--labels", metavar="FILE", help="Also write the class of every input row. Keep it in the house."
+)
+@click.option("--force", is_flag=True, help="Overwrite existing output.")
+@reading_options
+@screen_options
+def anonymize(
+    data: str,
+    policy: PolicyOptions,
+    algorithm: str,
+    settings: tuple[str, ...],
+    seed: int,
+    key_file: str | None,
+    reading: Reading,
+    screen: Screen,
+    **targets: Any,
+) -> None:
+    """Anonymize a table: generalise it until the policy holds, verify the result, and write it.
+
+    DATA is a CSV, Parquet or Arrow file, or - for standard input. What is written has been read back and
+    verified first; if a promise fails, nothing is written.
+    """
+    from .. import api
+
+    writing = _Targets(**targets)
+    if screen.as_json and writing.out == STANDARD:
+        raise ParameterError("--json and --out - both want standard output", hint="Name a file.")
+    screen.data_on_stdout = writing.out == STANDARD
+    writing.check(data, policy.policy, key_file)
+    parameters = algorithm_parameters(algorithm, settings)
+    promised = policy.read()
+    key = None if key_file is None else _key(key_file)
+    release = api.anonymize(
+        reading.table(data),
+        promised,
+        algorithm=algorithm,
+        seed=seed,
+        progress=screen.progress(),
+        key=key,
+        **parameters,
+    )
+    evidence = release.evidence
+    if writing.out is not None:
+        with screen.progress().stage("writing and verifying the file"):
+            release.write(writing.out, order=writing.order)
+    if writing.labels is not None:
+        _write_labels(release, writing.labels, screen)
+    _show(release, evidence, writing, screen)
+
+
+def _key(key_file: str) -> bytes:
+    """Return the secret in a file, without the line end that editors add."""
+    try:
+        return Path(key_file).read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise ParameterError(
+            f"the key file {Path(key_file).name!r} cannot be read: {error.strerror}",
+            hint="Make one with: head -c 32 /dev/urandom | base64 > key.txt",
+        ) from None
+
+
+def _write_labels(release: Release, labels: str, screen: Screen) -> None:
+    import numpy as np
+    import pyarrow as pa
+
+    from .. import io
+
+    codes = release.partition.labels
+    io.write(pa.table({"row": np.arange(1, len(codes) + 1), "class": codes}), labels)
+    screen.warn(f"{labels} links the input's rows to published classes: keep it in the house.")
+
+
+def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Screen) -> None:
+    written = [] if writing.out in (None, STANDARD) else [str(writing.out), f"{writing.out}.manifest.json"]
+    screen.json({"written": written, "labels": writing.labels, **release.manifest()})
+    screen.verdict(evidence)
+    gcp = release.metrics.get("gcp")
+    if gcp is not None:
+        screen.line(f"loss (gcp): {gcp:.4f}, where 0 is the original and 1 is nothing left")
+    if written:
+        screen.line(f"Wrote {' and '.join(written)}.")
+        screen.advise(f"Next: open {written[0]}; the manifest says what it keeps and how it was made.")
+    elif writing.out is None:
+        screen.advise("Nothing was written: add --out published.csv.")

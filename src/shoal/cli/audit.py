@@ -1,0 +1,99 @@
+"""``shoal audit``: what a table gives away as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import ParameterError
+from .options import PolicyOptions, Reading, policy_options, reading_options, screen_options
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..auditing import Audit
+
+_EXAMPLES = """\b
+Examples:
+  shoal audit patients.csv --policy policy.toml
+  shoal audit patients.csv --quasi age,zip,job --sensitive diagnosis
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("data")
+@policy_options(promises=False)
+@reading_options
+@screen_options
+def audit(data: str, policy: PolicyOptions, reading: Reading, screen: Screen) -> None:
+    """Show what a table gives away as it is: who stands out, by which columns, what is certain about whom.
+
+    DATA is a CSV, Parquet or Arrow file, or - for standard input.
+    """
+    from .. import api
+
+    quasi, sensitive = _roles(policy)
+    table = reading.table(data)
+    with screen.progress().stage("auditing"):
+        found = api.audit(table, quasi=quasi, sensitive=sensitive)
+    screen.json(found.to_dict())
+    show_audit(found, screen)
+    screen.advise("Next: shoal anonymize, with these columns in a policy.")
+
+
+def _roles(policy: PolicyOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if policy.policy is None:
+        if not policy.quasi:
+            raise ParameterError(
+                "neither --policy nor --quasi is given",
+                hint="Name columns that others may know: --quasi age,zip.",
+            )
+        return policy.quasi, policy.sensitive
+    schema = policy.read().schema
+    return (
+        tuple(column.name for column in schema.quasi),
+        tuple(column.name for column in schema.sensitive),
+    )
+
+
+def show_audit(found: Audit, screen: Screen) -> None:
+    """Show an audit as tables."""
+    screen.table(
+        ["records", "classes", "smallest class", "unique records", "in classes under 5"],
+        [
+            [
+                f"{found.records:,}",
+                f"{found.classes:,}",
+                f"{found.smallest_class:,}",
+                f"{found.unique:,} ({found.unique_share:.1%})",
+                f"{found.small:,} ({found.small_share:.1%})",
+            ]
+        ],
+    )
+    screen.table(
+        ["knowing only these columns", "singles out records", "share"],
+        [[", ".join(s.columns), f"{s.singled_out:,}", f"{s.share:.1%}"] for s in found.identifying],
+        wrap=True,
+    )
+    screen.table(
+        [
+            "sensitive column",
+            "certain in shared classes",
+            "certain, alone",
+            "l",
+            "t",
+            "most revealing columns",
+        ],
+        [
+            [
+                risk.column,
+                f"{risk.certain:,} ({risk.certain_share:.1%})",
+                f"{risk.certain_alone:,}",
+                f"{risk.l}",
+                f"{risk.t:.3f} ({risk.distance})",
+                f"{', '.join(risk.revealing)}: {risk.revealed:,}" if risk.revealed else "-",
+            ]
+            for risk in found.sensitive
+        ],
+        wrap=True,
+    )
