@@ -16,7 +16,8 @@ from ..errors import HierarchyError
 from .explicit import ExplicitHierarchy, explicit_from_rows
 
 DELIMITERS = (";", "\t", "|", ",")  # a comma last: it also occurs inside of labels such as [0, 5[
-_SAMPLE = 100
+_SAMPLE = 100  # rows that are looked at to find the delimiter,
+_LINE = 10_000  # and characters of each: csv refuses endless fields
 
 
 def read_explicit(path: Path, delimiter: str | None) -> ExplicitHierarchy:
@@ -69,7 +70,7 @@ def _parse(text: str, delimiter: str | None, source: str) -> list[list[str]]:
 
 def _sniff(text: str) -> str:
     """Return the first delimiter that every row of a sample has; else the one that most rows have."""
-    lines = [line for line in text[: 1 << 20].splitlines()[:_SAMPLE] if line.strip()]
+    lines = [line[:_LINE] for line in text[: 1 << 20].splitlines()[:_SAMPLE] if line.strip()]
     shares = {
         delimiter: sum(len(row) > 1 for row in csv.reader(lines, delimiter=delimiter))
         for delimiter in DELIMITERS

@@ -52,7 +52,7 @@ class Hierarchy(ABC):
 
     __slots__ = ()
 
-    _misfit: ClassVar[str]  # completes "3 distinct values of column 'zip' ..."
+    _misfit: ClassVar[str]  # completes "3 distinct values of column 'zip' are ..."
     _remedy: ClassVar[str]
 
     @abstractmethod
@@ -97,7 +97,8 @@ class Hierarchy(ABC):
             return assemble(levels), leaf_of.astype(np.int32)
         if unknown != "root":
             raise HierarchyError(
-                f"{count} distinct {'value' if count == 1 else 'values'} of column {column!r} {self._misfit}",
+                f"{count} distinct {'value' if count == 1 else 'values'} of column {column!r} "
+                f"{'is' if count == 1 else 'are'} {self._misfit}",
                 hint=f"{self._remedy} (Hierarchy.unknown_values lists them), or let the policy send unknown "
                 "values to the root: unknown_values='root'.",
             )

@@ -32,13 +32,13 @@ class DateHierarchy(Hierarchy):
 
     levels: tuple[str, ...]
 
-    _misfit = "are not dates (ISO texts such as 2024-03-05 count as dates)"
+    _misfit = "not dates (ISO texts such as 2024-03-05 count as dates)"
     _remedy = "Convert the column to dates"
 
     @classmethod
     def of(cls, levels: Sequence[str]) -> DateHierarchy:
         """Return the hierarchy, or refuse levels that do not exist or do not get coarser."""
-        if isinstance(levels, str) or not levels:
+        if not isinstance(levels, list | tuple) or not levels:
             raise HierarchyError(
                 "'levels' of a date hierarchy must be a list", hint=f"Some of {', '.join(CALENDAR)}."
             )

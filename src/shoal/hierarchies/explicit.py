@@ -37,7 +37,7 @@ class ExplicitHierarchy(Hierarchy):
     path: Path | None = None
     delimiter: str | None = None
 
-    _misfit = "are not in its hierarchy"
+    _misfit = "not in its hierarchy"
     _remedy = "Add them"
 
     def _levels(self, values: pa.Array) -> tuple[list[Level], NDArray[np.int64]]:
@@ -76,14 +76,10 @@ class ExplicitHierarchy(Hierarchy):
 
 def explicit_from_rows(rows: Iterable[Sequence[Any]], source: str = "the hierarchy") -> ExplicitHierarchy:
     """Return the hierarchy of rows ``leaf, level 1, ..., root``; problems name `source` and the row."""
-    columns = _columns(list(rows), source)
-    for column in columns:
-        empty = np.flatnonzero(pc.equal(pc.utf8_trim_whitespace(column), ""))
-        if len(empty):
-            raise HierarchyError(f"{source}: row {empty[0] + 1} has an empty label", hint="Name every node.")
-    encoded = [pc.dictionary_encode(column) for column in columns]
+    encoded = [pc.dictionary_encode(column) for column in _columns(list(rows), source)]
     # Labels are numbered by their first row, so that sorting by these codes keeps the order of the file.
     codes = [entry.indices.to_numpy(zero_copy_only=False).astype(np.int64) for entry in encoded]
+    _check_empty(encoded, codes, source)
     for level in range(len(codes) - 1):
         _check_parents(codes[level], codes[level + 1], level, source)
     _check_returns(encoded, codes, source)
@@ -104,12 +100,18 @@ def explicit_from_rows(rows: Iterable[Sequence[Any]], source: str = "the hierarc
 def _columns(rows: list[Sequence[Any]], source: str) -> list[pa.Array]:
     if not rows:
         raise HierarchyError(f"{source} has no rows", hint="Give one row per leaf: leaf, level 1, ..., *.")
-    for number, row in enumerate(rows, 1):
+    # The sets are for speed: only a wrong row is looked for one by one.
+    strange = [] if set(map(type, rows)) <= {list, tuple} else rows
+    for number, row in enumerate(strange, 1):
         if not isinstance(row, list | tuple):
             raise HierarchyError(f"{source}: row {number} is no list", hint="Give lists of labels.")
-        if len(row) != len(rows[0]) or not row:
+    width = len(rows[0])
+    if width == 0:
+        raise HierarchyError(f"{source}: row 1 has no columns", hint="Give one row per leaf: leaf, ..., *.")
+    for number, row in enumerate(rows if set(map(len, rows)) != {width} else [], 1):
+        if len(row) != width:
             raise HierarchyError(
-                f"{source}: row {number} has {len(row)} columns where row 1 has {len(rows[0])}",
+                f"{source}: row {number} has {len(row)} columns where row 1 has {width}",
                 hint="Repeat the label of a shallow leaf until its parent's level.",
             )
     return [_label_array(column, source) for column in zip(*rows, strict=True)]
@@ -117,12 +119,13 @@ def _columns(rows: list[Sequence[Any]], source: str) -> list[pa.Array]:
 
 def _label_array(column: Sequence[Any], source: str) -> pa.Array:
     """Return one level of labels as texts, ``""`` where there is none."""
-    for kind in (TEXT, None):
+    # Only labels of one type are left to Arrow: it would take the number 7 next to a date for a date.
+    if len(set(map(type, column)) - {type(None)}) == 1:
         try:
-            found = pa.array(column, type=kind, from_pandas=True)  # NaN is null
+            found = pa.array(column, from_pandas=True)  # NaN is null
         except (pa.ArrowTypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError):
-            continue  # of mixed types; Arrow's error may quote a label, so it goes no further
-        if not pa.types.is_nested(found.type):
+            found = pa.nulls(0)  # Arrow's error may quote a label, so it goes no further
+        if len(found) and not pa.types.is_nested(found.type):
             return texts(found).fill_null("")
     return pa.array([_label(value, row, source) for row, value in enumerate(column, 1)], type=TEXT)
 
@@ -132,11 +135,19 @@ def _label(value: Any, row: int, source: str) -> str:
         raise HierarchyError(
             f"{source}: row {row} holds a {type(value).__name__} as a label", hint="Give texts or numbers."
         )
-    if value is None:
+    if value is None or value != value:  # NaN
         return ""
     if isinstance(value, bool | float):
         return str(texts(pa.array([value]))[0].as_py())
     return str(value)
+
+
+def _check_empty(encoded: list[Any], codes: list[NDArray[np.int64]], source: str) -> None:
+    for entry, code in zip(encoded, codes, strict=True):
+        empty = pc.equal(pc.utf8_trim_whitespace(entry.dictionary), "").to_numpy(zero_copy_only=False)
+        if empty.any():
+            row = int(empty[code].argmax()) + 1
+            raise HierarchyError(f"{source}: row {row} has an empty label", hint="Name every node.")
 
 
 def _check_parents(child: NDArray[np.int64], parent: NDArray[np.int64], level: int, source: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ..errors import HierarchyError
 from .base import Hierarchy
 from .levels import TEXT, Level, leaf_level, root_level, run_starts
-from .texts import number_text, numbers, plain_number, texts
+from .texts import numbers, plain_number, texts
 
 _CLOSE = 1e-9  # relative distance at which one width counts as a multiple of another: 0.3 of 0.1
 
@@ -33,7 +34,7 @@ class IntervalHierarchy(Hierarchy):
     widths: tuple[float, ...]
     start: float
 
-    _misfit = "are not finite numbers"
+    _misfit = "not finite numbers"
     _remedy = "Clean the column, or make them null"
 
     @classmethod
@@ -80,13 +81,14 @@ class IntervalHierarchy(Hierarchy):
         return np.asarray(np.where(on_bound, nearest, np.floor(quotient)))
 
     def _labels(self, index: NDArray[Any], width: float, whole: bool) -> pa.Array:
-        lows = [self.start + (int(i) * width) for i in index.tolist()]
+        # In decimals, as the widths were written: 0.3 - 3 * 0.1 is 0, and no tail of digits is published.
+        step, origin = Decimal(repr(width)), Decimal(repr(self.start))
+        lows = [origin + int(i) * step for i in index.tolist()]
         if whole and width == 1:
-            return pa.array([str(low) for low in lows], type=TEXT)
-        if whole:
-            return pa.array([f"[{low}, {low + width - 1}]" for low in lows], type=TEXT)
-        bounds = ((number_text(low), number_text(low + width)) for low in lows)
-        return pa.array([f"[{low}, {high})" for low, high in bounds], type=TEXT)
+            return pa.array([_decimal_text(low) for low in lows], type=TEXT)
+        last, bracket = (step - 1, "]") if whole else (step, ")")
+        bounds = [(_decimal_text(low), _decimal_text(low + last)) for low in lows]
+        return pa.array([f"[{low}, {high}{bracket}" for low, high in bounds], type=TEXT)
 
     def _spec(self, base_path: Path | None) -> dict[str, Any]:
         return {"type": "intervals", "widths": list(self.widths), "start": self.start}
@@ -105,7 +107,7 @@ class QuantileHierarchy(Hierarchy):
 
     groups: tuple[int, ...]
 
-    _misfit = "are neither numbers nor of a date type"
+    _misfit = "neither numbers nor of a date type"
     _remedy = "Clean the column, or make them null"
 
     @classmethod
@@ -180,6 +182,11 @@ def _all_whole(ascending: NDArray[Any]) -> bool:
 
 def _whole(number: float) -> bool:
     return abs(number - round(number)) <= _CLOSE * max(1.0, abs(number))
+
+
+def _decimal_text(number: Decimal) -> str:
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _is_list(given: Any) -> bool:

@@ -29,7 +29,7 @@ class PrefixHierarchy(Hierarchy):
     mask: str
     length: int | None
 
-    _misfit = "are longer than the prefix hierarchy's length"
+    _misfit = "longer than the prefix hierarchy's length"
     _remedy = "Raise its length"
 
     @classmethod

@@ -134,19 +134,6 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def number_text(number: float) -> str:
-    """Return a bound as people write it: ``20``, ``0.3``.
-
-    Examples
-    --------
-    >>> number_text(20.0), number_text(0.1 * 3)
-    ('20', '0.3')
-    """
-    if isinstance(number, int) or (number.is_integer() and abs(number) < 1e16):
-        return str(int(number))
-    return f"{number:.15g}"
-
-
 def plain_number(number: Any) -> float:
     """Return a number as a plain int where it is whole, else as a float."""
     return int(number) if float(number).is_integer() else float(number)
