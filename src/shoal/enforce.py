@@ -60,16 +60,28 @@ def enforce(partition: Partition, encoded: Encoded, policy: Policy, run: Run) ->
     """
     _check_limit(partition, policy)
     with run.progress.stage("enforcing the policy"):
-        while True:
-            broken = failures(class_statistics(encoded, partition), policy)
-            if not broken:
-                return partition
-            repaired = _repair(partition, encoded, policy, broken)
-            _check_limit(repaired, policy, broken)
-            partition = repaired
+        try:
+            return _settle(partition, encoded, policy, trade=policy.suppression > 0)
+        except PolicyUnsatisfiable:
+            if policy.suppression == 0:
+                raise
+        # Suppressing what was dear to merge can leave too little to merge with: merge everything instead.
+        return _settle(partition, encoded, policy, trade=False)
 
 
-def _repair(partition: Partition, encoded: Encoded, policy: Policy, broken: list[Failure]) -> Partition:
+def _settle(partition: Partition, encoded: Encoded, policy: Policy, *, trade: bool) -> Partition:
+    """Repair round by round; `trade` lets records be suppressed where that is cheaper than merging."""
+    while True:
+        broken = failures(class_statistics(encoded, partition), policy)
+        if not broken:
+            return partition
+        partition = _repair(partition, encoded, policy, broken, trade=trade)
+        _check_limit(partition, policy, broken)
+
+
+def _repair(
+    partition: Partition, encoded: Encoded, policy: Policy, broken: list[Failure], *, trade: bool
+) -> Partition:
     """Return the partition after one round: fewer classes or more suppressed records than before."""
     failing = np.logical_or.reduce([failure.failing for failure in broken])
     hopeless = np.zeros(partition.classes, dtype=bool)
@@ -78,9 +90,8 @@ def _repair(partition: Partition, encoded: Encoded, policy: Policy, broken: list
             hopeless |= failure.failing
     if hopeless.any():
         return _suppress(partition, hopeless)
-    kept = partition.labels >= 0
-    merger = _Merger(partition, encoded, policy.compile(encoded, kept))
-    allowance = int(policy.suppression * partition.records) - partition.suppressed
+    merger = _Merger(partition, encoded, policy.compile(encoded, partition.labels >= 0))
+    allowance = int(policy.suppression * partition.records) - partition.suppressed if trade else 0
     merger.run(np.flatnonzero(failing), allowance)
     return Partition.from_labels(merger.labels())
 

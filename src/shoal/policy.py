@@ -192,7 +192,7 @@ def _unique(names: Iterable[str]) -> bool:
     return len(names) == len(set(names))
 
 
-def _column(name: str, detail: Column | Hierarchy | str | None, role: Role) -> Column:
+def _column(name: str, detail: Any, role: Role) -> Column:
     if detail is None:
         return Column(name, role)
     if isinstance(detail, Column):
