@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -166,6 +167,30 @@ class Names(Constraint):
 
 
 @dataclass(frozen=True, slots=True)
+class Frame(Constraint):
+    """A table: a frame of any library, or the path of a file that holds one."""
+
+    def words(self) -> str:
+        return "a table, or the path of a file that holds one"
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str | os.PathLike):
+            return os.fspath(value) != ""
+        return hasattr(value, "__arrow_c_stream__") or isinstance(value, dict)
+
+    def convert(self, value: Any) -> Any:
+        """Return a path as text, and any frame as a pyarrow Table."""
+        if isinstance(value, str | os.PathLike):
+            return os.fspath(value)
+        from .table import Table
+
+        return Table.from_any(value).data
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
 class Optional(Constraint):
     """What `inner` accepts, or nothing."""
 
@@ -285,6 +310,8 @@ class Parameterised:
 
 
 def _plain(value: Any) -> Any:
+    if hasattr(value, "__arrow_c_stream__"):
+        return "<table>"
     return list(value) if isinstance(value, tuple) else value
 
 

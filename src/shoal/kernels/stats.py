@@ -56,64 +56,70 @@ def _log_units(count: int) -> int:
 
 
 @njit(cache=True)
-def _change(stats: Stats, rules: Rules, j: int, value: int, by: int) -> None:
-    """Count `by` more records (fewer when negative) of a value of column `j`."""
-    before = stats.counts[value]
-    after = before + by
-    stats.counts[value] = after
-    if before == 0:
-        at = rules.start[j] + stats.distinct[j]
-        stats.present[at] = value
-        stats.place[value] = at
-        stats.distinct[j] += 1
-    elif after == 0:
-        stats.distinct[j] -= 1
-        last = stats.present[rules.start[j] + stats.distinct[j]]
-        stats.present[stats.place[value]] = last
-        stats.place[last] = stats.place[value]
-    if after > stats.largest[j]:
-        stats.largest[j] = after
-    elif by < 0 and before == stats.largest[j]:
-        stats.largest[j] = _find_largest(stats, rules, j)
-    if rules.min_entropy[j] > 0.0:
-        stats.clogc[j] += _log_units(after) - _log_units(before)
-
-
-@njit(cache=True)
-def _find_largest(stats: Stats, rules: Rules, j: int) -> int:
-    largest = 0
-    for at in range(rules.start[j], rules.start[j] + stats.distinct[j]):
-        largest = max(largest, int(stats.counts[stats.present[at]]))
-    return largest
-
-
-@njit(cache=True)
 def add_record(stats: Stats, rules: Rules, sensitive: NDArray[np.int32], i: int) -> None:
     """Add record `i`; `sensitive` is int32[s, n] as `Encoded.flat_sensitive` makes it."""
     stats.size[0] += 1
-    if not rules.plain:
-        for j in range(len(stats.distinct)):
-            _change(stats, rules, j, sensitive[j, i], 1)
+    if rules.plain:
+        return
+    for j in range(len(stats.distinct)):
+        value = sensitive[j, i]
+        after = stats.counts[value] + 1
+        stats.counts[value] = after
+        if after == 1:
+            at = rules.start[j] + stats.distinct[j]
+            stats.present[at] = value
+            stats.place[value] = at
+            stats.distinct[j] += 1
+        if after > stats.largest[j]:
+            stats.largest[j] = after
+        if rules.min_entropy[j] > 0.0:
+            stats.clogc[j] += _log_units(after) - _log_units(after - 1)
 
 
 @njit(cache=True)
 def remove_record(stats: Stats, rules: Rules, sensitive: NDArray[np.int32], i: int) -> None:
     """Remove record `i`, which must have been added."""
     stats.size[0] -= 1
-    if not rules.plain:
-        for j in range(len(stats.distinct)):
-            _change(stats, rules, j, sensitive[j, i], -1)
+    if rules.plain:
+        return
+    for j in range(len(stats.distinct)):
+        value = sensitive[j, i]
+        after = stats.counts[value] - 1
+        stats.counts[value] = after
+        if after == 0:
+            stats.distinct[j] -= 1
+            last = stats.present[rules.start[j] + stats.distinct[j]]
+            stats.present[stats.place[value]] = last
+            stats.place[last] = stats.place[value]
+        if after + 1 == stats.largest[j]:
+            largest = 0
+            for at in range(rules.start[j], rules.start[j] + stats.distinct[j]):
+                largest = max(largest, stats.counts[stats.present[at]])
+            stats.largest[j] = largest
+        if rules.min_entropy[j] > 0.0:
+            stats.clogc[j] += _log_units(after) - _log_units(after + 1)
 
 
 @njit(cache=True)
 def merge_stats(into: Stats, other: Stats, rules: Rules) -> None:
     """Add all records of another class; `other` stays as it is and must not be `into` itself."""
     into.size[0] += other.size[0]
-    if not rules.plain:
-        for j in range(len(into.distinct)):
-            for at in range(rules.start[j], rules.start[j] + other.distinct[j]):
-                value = other.present[at]
-                _change(into, rules, j, value, other.counts[value])
+    if rules.plain:
+        return
+    for j in range(len(into.distinct)):
+        for at in range(rules.start[j], rules.start[j] + other.distinct[j]):
+            value = other.present[at]
+            before = into.counts[value]
+            after = before + other.counts[value]
+            into.counts[value] = after
+            if before == 0:
+                end = rules.start[j] + into.distinct[j]
+                into.present[end] = value
+                into.place[value] = end
+                into.distinct[j] += 1
+            into.largest[j] = max(into.largest[j], after)
+            if rules.min_entropy[j] > 0.0:
+                into.clogc[j] += _log_units(after) - _log_units(before)
 
 
 @njit(cache=True)
@@ -141,21 +147,7 @@ def stats_ok(stats: Stats, rules: Rules) -> bool:
     for j in range(len(stats.distinct)):
         if stats.distinct[j] < rules.min_distinct[j]:
             return False
-    for j in range(len(stats.distinct)):
-        if rules.min_entropy[j] > 0.0 and not _entropy_ok(stats, rules, j):
-            return False
-        if rules.recursive_l[j] > 0 and not _recursive_ok(stats, rules, j):
-            return False
-        if rules.bounded[j] and not _bounds_ok(stats, rules, j):
-            return False
-    for j in range(len(stats.distinct)):
-        if rules.t_equal[j] < np.inf and not _equal_ok(stats, rules, j):
-            return False
-        if rules.t_ordered[j] < np.inf and not _ordered_ok(stats, rules, j):
-            return False
-        if rules.t_tree[j] < np.inf and not _tree_ok(stats, rules, j):
-            return False
-    return True
+    return _mixed_ok(stats, rules) and _close_ok(stats, rules)
 
 
 @njit(cache=True)
@@ -167,90 +159,147 @@ def class_ok(rules: Rules, sensitive: NDArray[np.int32], records: NDArray[np.int
     return stats_ok(stats, rules)
 
 
-@njit(cache=True)
-def _entropy_ok(stats: Stats, rules: Rules, j: int) -> bool:
-    n = stats.size[0]
-    surplus = math.log(n) - stats.clogc[j] / LOG_UNIT / n - rules.min_entropy[j]
-    if abs(surplus) > NEAR:
-        return bool(surplus > 0.0)
-    if stats.largest[j] * stats.distinct[j] == n:
-        return True  # all equally frequent, and `min_distinct` has seen that there are enough of them
-    entropy = 0.0
-    for at in range(rules.start[j], rules.start[j] + stats.distinct[j]):
-        share = stats.counts[stats.present[at]] / n
-        entropy -= share * math.log(share)
-    return bool(entropy >= rules.min_entropy[j] * (1.0 + MARGIN))
+# The tests below take the few arrays they read, not the named tuples: handing over a tuple to a function that
+# is not inlined counts references to each of its arrays, which costs more than the tests do.
 
 
 @njit(cache=True)
-def _recursive_ok(stats: Stats, rules: Rules, j: int) -> bool:
-    l = rules.recursive_l[j]  # noqa: E741  (the literature's own letter)
-    if stats.distinct[j] < l:
-        return False
-    tail = stats.size[0]
-    if l == 2:
-        tail -= stats.largest[j]
-    elif l > 2:
-        found = np.empty(stats.distinct[j], dtype=np.int64)
-        for i in range(len(found)):
-            found[i] = stats.counts[stats.present[rules.start[j] + i]]
-        found.sort()
-        tail = found[: len(found) - l + 1].sum()
-    return bool(stats.largest[j] < rules.recursive_c[j] * tail)
-
-
-@njit(cache=True)
-def _bounds_ok(stats: Stats, rules: Rules, j: int) -> bool:
-    n = stats.size[0]
-    for at in range(rules.start[j], rules.start[j] + stats.distinct[j]):
-        value = stats.present[at]
-        count = stats.counts[value]
-        if count > rules.cap[value] * n or count < rules.floor[value] * n:
+def _mixed_ok(stats: Stats, rules: Rules) -> bool:
+    """Test how frequent the values of the class are."""
+    size = stats.size[0]
+    for j in range(len(stats.distinct)):
+        first = rules.start[j]
+        found = stats.present[first : first + stats.distinct[j]]
+        entropy = rules.min_entropy[j]
+        if entropy > 0.0:
+            surplus = math.log(size) - stats.clogc[j] / LOG_UNIT / size - entropy
+            if surplus < NEAR and (
+                surplus < -NEAR or not _entropy_ok(stats.counts, found, size, stats.largest[j], entropy)
+            ):
+                return False
+        l = rules.recursive_l[j]  # noqa: E741  (the literature's own letter)
+        if l > 0:
+            tail = _tail(stats.counts, found, size, stats.largest[j], l)
+            if stats.largest[j] >= rules.recursive_c[j] * tail:
+                return False
+        if rules.bounded[j] and not _bounds_ok(stats.counts, found, size, rules.floor, rules.cap):
             return False
     return True
 
 
 @njit(cache=True)
-def _equal_ok(stats: Stats, rules: Rules, j: int) -> bool:
-    n = float(stats.size[0])
-    limit = rules.t_equal[j] * n
-    moved = 0.0
-    for at in range(rules.start[j], rules.start[j] + stats.distinct[j]):
-        value = stats.present[at]
-        moved += max(stats.counts[value] * rules.total - rules.overall[value] * n, 0.0)
-    return bool(moved <= limit)
-
-
-@njit(cache=True)
-def _ordered_ok(stats: Stats, rules: Rules, j: int) -> bool:
-    n = float(stats.size[0])
-    limit = rules.t_ordered[j] * n
-    moved, surplus = 0.0, 0.0
-    for value in range(rules.start[j], rules.start[j + 1]):
-        if rules.overall[value] > 0.0:  # a value of suppressed records alone has no rank
-            surplus += stats.counts[value] * rules.total - rules.overall[value] * n
-            moved += abs(surplus)
-            if moved > limit:
+def _close_ok(stats: Stats, rules: Rules) -> bool:
+    """Test how far the class is from the whole table."""
+    size = float(stats.size[0])
+    for j in range(len(stats.distinct)):
+        first, end = rules.start[j], rules.start[j + 1]
+        counts, overall = stats.counts[first:end], rules.overall[first:end]
+        if rules.t_equal[j] < np.inf:
+            found = stats.present[first : first + stats.distinct[j]]
+            moved = _moved_equal(stats.counts, found, size, rules.overall, rules.total)
+            if moved > rules.t_equal[j] * size:
+                return False
+        if rules.t_ordered[j] < np.inf:
+            moved = _moved_ordered(counts, size, overall, rules.total)
+            if moved > rules.t_ordered[j] * size:
+                return False
+        if rules.t_tree[j] < np.inf:
+            moved = 0.0
+            for level in range(rules.tree_levels[j] - 1):
+                at = rules.tree_start[j] + level * (end - first)
+                node = rules.tree_node[at : at + end - first]
+                step = rules.tree_step[at : at + end - first]
+                moved += _moved_level(counts, size, overall, rules.total, node, step)
+            if moved > rules.t_tree[j] * size:
                 return False
     return True
 
 
 @njit(cache=True)
-def _tree_ok(stats: Stats, rules: Rules, j: int) -> bool:
-    """Test the mass moved in a tree: each edge carries the surplus of the leaves under it."""
-    n = float(stats.size[0])
-    limit = rules.t_tree[j] * n
-    first = rules.start[j]
-    size = rules.start[j + 1] - first
-    moved = 0.0
-    for level in range(rules.tree_levels[j] - 1):
-        at = rules.tree_start[j] + level * size
-        surplus = 0.0
-        for leaf in range(size):
-            surplus += stats.counts[first + leaf] * rules.total - rules.overall[first + leaf] * n
-            if leaf + 1 == size or rules.tree_node[at + leaf + 1] != rules.tree_node[at + leaf]:
-                moved += abs(surplus) * rules.tree_step[at + leaf]
-                surplus = 0.0
-        if moved > limit:
+def _entropy_ok(
+    counts: NDArray[np.int64], found: NDArray[np.int32], size: int, largest: int, least: float
+) -> bool:
+    """Test the entropy of a class that is near the threshold, from its counts."""
+    if largest * len(found) == size:
+        return True  # all equally frequent, and `min_distinct` has seen that there are enough of them
+    entropy = 0.0
+    for value in found:
+        share = counts[value] / size
+        entropy -= share * math.log(share)
+    return entropy >= least * (1.0 + MARGIN)
+
+
+@njit(cache=True)
+def _tail(counts: NDArray[np.int64], found: NDArray[np.int32], size: int, largest: int, l: int) -> int:  # noqa: E741
+    """Return how many records have a value that is not among the l - 1 most frequent."""
+    if l == 1:
+        return size
+    if l == 2:
+        return size - largest
+    ordered = np.empty(len(found), dtype=np.int64)
+    for i in range(len(found)):
+        ordered[i] = counts[found[i]]
+    ordered.sort()
+    tail = 0
+    for i in range(len(found) - l + 1):
+        tail += ordered[i]
+    return tail
+
+
+@njit(cache=True)
+def _bounds_ok(
+    counts: NDArray[np.int64],
+    found: NDArray[np.int32],
+    size: int,
+    floor: NDArray[np.float64],
+    cap: NDArray[np.float64],
+) -> bool:
+    for value in found:
+        if counts[value] > cap[value] * size or counts[value] < floor[value] * size:
             return False
     return True
+
+
+@njit(cache=True)
+def _moved_equal(
+    counts: NDArray[np.int64],
+    found: NDArray[np.int32],
+    size: float,
+    overall: NDArray[np.float64],
+    total: float,
+) -> float:
+    moved = 0.0
+    for value in found:
+        moved += max(counts[value] * total - overall[value] * size, 0.0)
+    return moved
+
+
+@njit(cache=True)
+def _moved_ordered(
+    counts: NDArray[np.int64], size: float, overall: NDArray[np.float64], total: float
+) -> float:
+    moved, surplus = 0.0, 0.0
+    for value in range(len(counts)):
+        if overall[value] > 0.0:  # a value of suppressed records alone has no rank
+            surplus += counts[value] * total - overall[value] * size
+            moved += abs(surplus)
+    return moved
+
+
+@njit(cache=True)
+def _moved_level(
+    counts: NDArray[np.int64],
+    size: float,
+    overall: NDArray[np.float64],
+    total: float,
+    node: NDArray[np.int32],
+    step: NDArray[np.float64],
+) -> float:
+    """Return the mass that passes the edges above one level: the surplus of the leaves under each."""
+    moved, surplus = 0.0, 0.0
+    for leaf in range(len(counts)):
+        surplus += counts[leaf] * total - overall[leaf] * size
+        if leaf + 1 == len(counts) or node[leaf + 1] != node[leaf]:
+            moved += abs(surplus) * step[leaf]
+            surplus = 0.0
+    return moved
