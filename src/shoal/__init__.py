@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import algorithms as _algorithms  # noqa: F401
 from . import metrics as _metrics  # noqa: F401
 from . import models as _models  # noqa: F401
+from . import papers as _papers  # noqa: F401
 
 __version__ = "0.1.0"
 
@@ -44,10 +45,11 @@ _PUBLIC = {
     "encode": "api",
     "metrics": "api",
     "models": "api",
+    "papers": "api",
     "partition": "api",
     "verify": "api",
 }
-for _name in ("algorithms", "metrics", "models"):
+for _name in ("algorithms", "metrics", "models", "papers"):
     del globals()[_name]  # so that __getattr__ answers with the function
 
 __all__ = ["__version__", "datasets", *_PUBLIC]  # noqa: PLE0604

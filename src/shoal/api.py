@@ -104,9 +104,7 @@ def anonymize(
         prepared = prepare(data, policy)
     classes = partition_prepared(prepared, chosen, run)
     with run.progress.stage("publishing and verifying"):
-        published = publish(
-            prepared.table.data, prepared.encoded, classes, prepared.policy, key=key
-        )
+        published = publish(prepared.table.data, prepared.encoded, classes, prepared.policy, key=key)
         return make_release(prepared, classes, published, chosen, seed)
 
 
@@ -229,6 +227,11 @@ def models() -> list[str]:
 def metrics() -> list[str]:
     """Return the names of all metrics."""
     return registry.names("metrics")
+
+
+def papers() -> list[str]:
+    """Return the names of all papers that ``shoal reproduce`` knows."""
+    return registry.names("papers")
 
 
 def _split(policy: Policy | None, options: dict[str, Any]) -> tuple[Policy, dict[str, Any]]:

@@ -60,6 +60,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "p-ka": "shoal.metrics.violations:SizeViolations",
         "p-tc": "shoal.metrics.violations:ClosenessViolations",
     },
+    "papers": {},
 }
 
 

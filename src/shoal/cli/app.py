@@ -113,9 +113,11 @@ def _register() -> None:
     from .demo import demo
     from .init import init
     from .names import algorithms, metrics, models
+    from .reproduce import reproduce
     from .verify import verify
 
-    for command in (demo, init, audit, anonymize, verify, compare, algorithms, models, metrics, datasets):
+    working = (demo, init, audit, anonymize, verify, compare, reproduce)
+    for command in (*working, algorithms, models, metrics, datasets):
         main.add_command(command)
 
 
