@@ -69,7 +69,8 @@ _WORDS: tuple[tuple[Role, frozenset[str]], ...] = (
 )
 _DATE_PATTERN = r"^\d{4}-\d{2}-\d{2}"
 _MOSTLY = 0.95
-_DIGIT_LABELS = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "code", "codigo"}
+_POSTCODES = frozenset(("zip", "zipcode", "postcode", "postal", "plz", "postleitzahl"))
+_CODES = _POSTCODES | {"code", "codigo"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +177,19 @@ class _Facts:
 
 
 def _propose_column(name: str, values: pa.ChunkedArray) -> ProposedColumn:
+    from .hierarchies import Hierarchy
+
     facts = _facts(values)
     role, why = _role(name, facts)
     kind = facts.kind if role in (Role.QUASI, Role.SENSITIVE) else None
-    if kind is Kind.NUMERIC and _words(name) & _DIGIT_LABELS:
+    hierarchy = None
+    if kind in (Kind.NUMERIC, Kind.CATEGORICAL) and _words(name) & _CODES:
         kind, why = Kind.CATEGORICAL, f"{why}; a code, not an amount"
+        if role is Role.QUASI and _words(name) & _POSTCODES:
+            hierarchy, why = Hierarchy.prefix(), f"{why}, whose last characters can be masked"
     if facts.looks_like_date:
         why = f"{why}; texts that look like dates: read them as dates to generalise by calendar"
-    return ProposedColumn(Column(name, role, kind), f"{facts.words()}\n{role.value}: {why}")
+    return ProposedColumn(Column(name, role, kind, hierarchy), f"{facts.words()}\n{role.value}: {why}")
 
 
 def _facts(values: pa.ChunkedArray) -> _Facts:

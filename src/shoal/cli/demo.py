@@ -13,7 +13,7 @@ from .options import screen_options
 from .screen import Screen
 
 PATIENTS, POLICY, PUBLISHED, MANIFEST = "patients.csv", "policy.toml", "published.csv", "manifest.json"
-_OWN = frozenset({PATIENTS, POLICY, PUBLISHED, MANIFEST})
+_OWN = (PATIENTS, POLICY, PUBLISHED, MANIFEST)
 _HEADER = """\
 The demonstration's policy: what `shoal init` proposes, corrected by someone who knows the table.
 k = 5: every record hides among at least 5. l = 2: at least two values in every class. t = 0.3: no class may
@@ -27,7 +27,7 @@ differ more than that from the table, by the distance that fits the column."""
 def demo(out: str, seed: int, screen: Screen) -> int:
     """Invent 10,000 patients, audit them, anonymize them, verify the file, and say what to open.
 
-    Files that an earlier demo wrote are replaced; a folder that holds anything else is left alone.
+    Files that an earlier demo wrote are replaced; those of anyone else are left alone.
     """
     from .. import api, io
     from ..demo import QUASI, SENSITIVE, demo_policy, patients
@@ -36,8 +36,8 @@ def demo(out: str, seed: int, screen: Screen) -> int:
 
     folder = _folder(out)
     policy = demo_policy()
-    io.write(patients(seed=seed), folder / PATIENTS)
     (folder / POLICY).write_text(dumps(policy, header=_HEADER), encoding="utf-8")
+    io.write(patients(seed=seed), folder / PATIENTS)
     table = io.read(folder / PATIENTS)
     screen.line(f"1. The table as it is: {folder / PATIENTS}")
     audit = api.audit(table, quasi=QUASI, sensitive=SENSITIVE)
@@ -52,7 +52,7 @@ def demo(out: str, seed: int, screen: Screen) -> int:
     screen.json(
         {
             "folder": str(folder),
-            "files": [PATIENTS, POLICY, PUBLISHED, MANIFEST],
+            "files": list(_OWN),
             "audit": audit.to_dict(),
             "evidence": evidence.to_dict(),
             "metrics": json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["metrics"],
@@ -64,14 +64,23 @@ def demo(out: str, seed: int, screen: Screen) -> int:
 
 
 def _folder(out: str) -> Path:
-    """Return the folder, made if need be; one that holds anything but an earlier demo is refused."""
+    """Return the folder, made if need be; one whose files of these names no demo wrote is refused."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise WriteError(f"{out!r} is a file", hint="Give another folder: --out NAME.")
     folder.mkdir(parents=True, exist_ok=True)
-    strangers = sum(entry.name not in _OWN for entry in folder.iterdir())
-    if strangers:
+    taken = [name for name in _OWN if (folder / name).exists()]
+    if taken and not _is_demo(folder / POLICY):
+        names = ", ".join(taken)
         raise WriteError(
-            f"the folder {out!r} holds {strangers} files that no demo wrote", hint="Give another: --out NAME."
+            f"the folder {out!r} holds {names}, which no demo wrote", hint="Give another folder: --out NAME."
         )
     return folder
+
+
+def _is_demo(policy: Path) -> bool:
+    """Return whether a policy file is the demonstration's, which is written before everything else."""
+    if not policy.is_file():
+        return False
+    start = _HEADER.partition("\n")[0]
+    return policy.read_text(encoding="utf-8", errors="replace").startswith(f"# {start}")
