@@ -238,7 +238,8 @@ class _Recoder:
         lengths = np.bincount(classes[listed], minlength=self.partition.classes)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         values = parts.take(pa.array(codes[listed])).cast(pa.large_string())
-        joined = pc.binary_join(pa.LargeListArray.from_arrays(pa.array(offsets), values), ", ")
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets), values)
+        joined = pc.binary_join(lists, pa.scalar(", ", values.type))
         return joined if joined.nbytes > _LARGEST_TEXT else joined.cast(pa.string())
 
     def _counts(self, view: _View) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
