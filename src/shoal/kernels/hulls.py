@@ -7,8 +7,6 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 CHUNKS = 16  # each needs its own marks, one per code; more of them would balance no better
-
-
 LOW, HIGH, DISTINCT, NULLS = range(4)  # the planes of what these kernels return
 
 
