@@ -82,9 +82,9 @@ def _days(values: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArr
     if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         zero = np.zeros(len(values), dtype=np.int64)
         return zero, zero, zero.astype(bool)
-    local = pc.local_timestamp(values) if pa.types.is_timestamp(kind) and kind.tz else values
-    days = local.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False)
-    ticks = local.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
+    # Arrow's day of a moment with a time zone is the local one; its ticks are in UTC, and so in order.
+    days = values.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False)
+    ticks = values.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
     moments = ticks.to_numpy(zero_copy_only=False).astype(np.int64)
     return days.astype(np.int64), moments, np.ones(len(values), dtype=bool)
 

@@ -81,14 +81,15 @@ class IntervalHierarchy(Hierarchy):
         return np.asarray(np.where(on_bound, nearest, np.floor(quotient)))
 
     def _labels(self, index: NDArray[Any], width: float, whole: bool) -> pa.Array:
+        if whole:
+            lows = [self.start + int(i) * width for i in index.tolist()]
+            last = width - 1
+            return pa.array([f"[{low}, {low + last}]" if last else str(low) for low in lows], type=TEXT)
         # In decimals, as the widths were written: 0.3 - 3 * 0.1 is 0, and no tail of digits is published.
         step, origin = Decimal(repr(width)), Decimal(repr(self.start))
-        lows = [origin + int(i) * step for i in index.tolist()]
-        if whole and width == 1:
-            return pa.array([_decimal_text(low) for low in lows], type=TEXT)
-        last, bracket = (step - 1, "]") if whole else (step, ")")
-        bounds = [(_decimal_text(low), _decimal_text(low + last)) for low in lows]
-        return pa.array([f"[{low}, {high}{bracket}" for low, high in bounds], type=TEXT)
+        bounds = [origin + int(i) * step for i in index.tolist()]
+        pairs = [(_decimal_text(low), _decimal_text(low + step)) for low in bounds]
+        return pa.array([f"[{low}, {high})" for low, high in pairs], type=TEXT)
 
     def _spec(self, base_path: Path | None) -> dict[str, Any]:
         return {"type": "intervals", "widths": list(self.widths), "start": self.start}
