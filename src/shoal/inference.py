@@ -91,4 +91,4 @@ def _in_order(values: pa.ChunkedArray) -> pa.Array:
         return found.take(pc.sort_indices(found))
     categories = dict.fromkeys(value for chunk in values.chunks for value in chunk.dictionary.to_pylist())
     categories.pop(None, None)
-    return pa.array(categories, values.type.value_type)
+    return pa.array(list(categories), values.type.value_type)
