@@ -19,6 +19,7 @@ never the values that an order or a hierarchy lists.
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import registry
 from .errors import PolicyError, ShoalError, UnknownName
+from .params import Frame
 from .policy import Policy
 from .schema import Action, Column, Form, Kind, Role
 from .toml_text import key_line, toml_lines
@@ -43,7 +45,7 @@ _DEFAULTS = Column("", Role.QUASI)
 def to_dict(policy: Policy, base_path: Path | None = None) -> dict[str, Any]:
     """Return a policy as plain values; what equals its default is left out.
 
-    Files of hierarchies are named relative to `base_path`, if there is one.
+    Files of hierarchies and populations are named relative to `base_path`, if there is one.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def to_dict(policy: Policy, base_path: Path | None = None) -> dict[str, Any]:
     if policy.unknown_values != "refuse":
         plain["unknown_values"] = policy.unknown_values
     plain["columns"] = {column.name: _column_to_dict(column, base_path) for column in policy.schema.columns}
-    plain["models"] = [{"name": model.name, **model.to_dict()} for model in policy.models]
+    plain["models"] = [_model_to_dict(model, base_path) for model in policy.models]
     return plain
 
 
@@ -200,6 +202,25 @@ def _column_to_dict(column: Column, base_path: Path | None) -> dict[str, Any]:
     return plain
 
 
+def _model_to_dict(model: Model, base_path: Path | None) -> dict[str, Any]:
+    plain = {"name": model.name, **model.to_dict()}
+    for name in _frames(type(model)):
+        value = getattr(model, name)
+        if not isinstance(value, str):
+            raise PolicyError(
+                f"{name!r} of {model.name} is a table in memory, which a policy file cannot hold",
+                hint="Write it to a file, and give the model that file's path.",
+            )
+        if base_path is not None:
+            plain[name] = Path(os.path.relpath(value, base_path)).as_posix()
+    return plain
+
+
+def _frames(kind: type[Model]) -> list[str]:
+    """Return the names of the parameters that are tables or paths of files."""
+    return [parameter.name for parameter in kind.parameters() if isinstance(parameter.constraint, Frame)]
+
+
 class _Reader:
     """Reads one policy, collecting problems instead of stopping at the first."""
 
@@ -320,9 +341,16 @@ class _Reader:
         if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
             self._note(f"model {index + 1} has no name", path, 'Such as: name = "k-anonymity".')
             return None
-        values = {key: value for key, value in given.items() if key != "name"}
-        made: Model | None = self._guarded(lambda: registry.get("models", given["name"]).create(values), path)
+        made: Model | None = self._guarded(lambda: self._made(given), path)
         return made
+
+    def _made(self, given: Mapping[str, Any]) -> Model:
+        kind: type[Model] = registry.get("models", given["name"])
+        values = {key: value for key, value in given.items() if key != "name"}
+        for name in _frames(kind):
+            if isinstance(values.get(name), str):
+                values[name] = str(self.base_path / values[name])
+        return kind.create(values)
 
 
 def _assembled(columns: list[Column], models: list[Model], options: dict[str, Any]) -> Policy:

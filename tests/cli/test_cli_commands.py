@@ -182,3 +182,14 @@ def test_what_the_registry_holds(group: str, run: Run) -> None:
         assert json.loads(run(group, name, "--json").stdout)["name"] == name
         assert run(group, name).stdout.startswith(name)
     assert run(group, "no-such-name").exit_code == 2
+
+
+def test_data_sets(run: Run) -> None:
+    assert "adult" in run("datasets").stdout
+    plain = json.loads(run("datasets", "adult", "--json").stdout)
+    assert (plain["records"], len(plain["columns"])) == (32561, 15)
+    assert "native-country" in plain["hierarchies"]
+    assert "32,561 records" in run("datasets", "adult").stdout
+    wrong = run("datasets", "adlut")
+    assert wrong.exit_code == 2
+    assert "Did you mean 'adult'?" in wrong.stderr
