@@ -169,7 +169,8 @@ def make_release(
     limit = Fraction(repr(float(policy.suppression)))
     problems = evidence.problems
     if partition.suppressed > limit * partition.records:
-        problems += (f"{partition.suppressed} of {partition.records} records are suppressed (limit {limit})",)
+        shown = f"{partition.suppressed} of {partition.records}"
+        problems += (f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)",)
     provenance = {"input_sha256": hash_table(prepared.table.data), "seed": seed, "versions": _versions()}
     evidence = replace(evidence, suppressed=partition.suppressed, problems=problems, provenance=provenance)
     evidence.require()
