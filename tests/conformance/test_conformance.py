@@ -86,14 +86,22 @@ def policy_of(models: list[object], suppression: float = 0.1) -> shoal.Policy:
     )
 
 
+def refusal_is_right(model: str, table: str) -> bool:
+    """Return whether no release of this table can keep the model."""
+    if model == "delta-presence":
+        return True  # whether a class may hold so many of the population, merging does not decide
+    lonely = model == "k-map" and table == "constant"  # the population has too few such people
+    return lonely or table in {"n < k", "one row"}
+
+
 @pytest.mark.parametrize("algorithm", shoal.algorithms())
-@pytest.mark.parametrize(("model", "table"), itertools.product(MODELS, TABLES))
+@pytest.mark.parametrize(("model", "table"), list(itertools.product(MODELS, TABLES)))
 def test_a_release_is_verified_or_refused(algorithm: str, model: str, table: str) -> None:
     data, policy = TABLES[table](), policy_of(MODELS[model]())
     try:
         release = shoal.anonymize(data, policy, algorithm=algorithm)
     except PolicyUnsatisfiable as refusal:
-        assert table not in {"mixed", "duplicates", "constant"} or model == "delta-presence"
+        assert refusal_is_right(model, table)
         assert refusal.hint or refusal.code == "S202"
         return
     assert release.evidence.holds
