@@ -157,7 +157,7 @@ def _distinct(column: QuasiColumn, population: pa.ChunkedArray) -> tuple[NDArray
 
 
 def _on_one_scale(column: QuasiColumn, values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the numbers of the population's values and of the table's codes, NaN for a value out of order."""
+    """Return the numbers of the population's values and of the table's codes; NaN compares with nothing."""
     assert column.numbers is not None
     if column.kind is not Kind.ORDINAL:
         return numbers_of(values, replace(column.spec, order=None)), column.numbers  # type: ignore[return-value]
@@ -173,8 +173,8 @@ def _nodes(column: QuasiColumn, values: pa.Array) -> NDArray[np.int32]:
     """Return, per level, the node of each of the table's codes and of each population value; -1: nowhere.
 
     A rule such as a prefix mask makes its nodes from the values it sees, so the hierarchy is bound once more
-    to the table's and the population's values together. Where that changes the table's own nodes (quantiles do
-    move), population values that the table does not hold belong nowhere.
+    to the table's and the population's values together. Where that changes the table's own nodes (quantiles
+    do move), population values that the table does not hold belong nowhere.
     """
     tree, hierarchy = column.tree, column.spec.hierarchy
     assert tree is not None
