@@ -90,8 +90,9 @@ def read(
     >>> read(path).to_pydict()
     {'zip': ['01234', None], 'age': [30, 41]}
     """
+    said = _checked_format(format)
     opened = Source.open(source)
-    chosen = _checked_format(format) or _by_extension(opened.name) or opened.magic() or "csv"
+    chosen = said or _by_extension(opened.name) or opened.magic() or "csv"
     if chosen == "csv":
         from .csv_read import CsvOptions, read_csv
 
