@@ -183,3 +183,32 @@ def test_verification_agrees_with_the_definitions(case: str, data: st.DataObject
     if case != "t numeric" and pa.types.is_null(table["value"].type):
         table = table.set_column(2, "value", table["value"].cast(pa.string()))
     agrees(table, case)
+
+
+PEOPLE = ["a"] * 4 + ["b"] * 3 + ["c"] * 2 + [None] * 2
+MEANING = {
+    "a": {"a"},
+    "c": {"c"},
+    "{a, b}": {"a", "b"},
+    "{b, c}": {"b", "c"},
+    "[a, b]": {"[a, b]"},  # a text column has no intervals: nobody fits
+    "*": {"a", "b", "c", None},
+    None: {None},
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(sorted(MEANING, key=str)), min_size=1, max_size=12))
+def test_population_models_agree_with_their_definitions(cells: list[str | None]) -> None:
+    table = pa.table({"town": pa.array(cells, pa.string())})
+    population = pa.table({"town": PEOPLE})
+    fitting = {cell: sum(person in MEANING[cell] for person in PEOPLE) for cell in set(cells)}
+    mapped = shoal.Policy(quasi={"town": "categorical"}, models=[shoal.KMap(4, population=population)])
+    assert verify_table(table, mapped).holds == all(count >= 4 for count in fitting.values())
+    presence = shoal.DeltaPresence(0.2, 0.5, population=population)
+    bounded = shoal.Policy(quasi={"town": "categorical"}, models=[presence])
+    held = all(
+        people > 0 and 2 * cells.count(cell) <= people <= 5 * cells.count(cell)
+        for cell, people in fitting.items()
+    )
+    assert verify_table(table, bounded).holds == held

@@ -208,11 +208,9 @@ def fits(column: str, members: list[Any], value: Any, *, generous: bool) -> bool
         return bool(min(present) <= value <= max(present))
     if column == "town" or len(present) == 1:
         return value in present
-    return (
-        (value in PARENT
-        and PARENT[value] in {PARENT[p] for p in present})
-        or len({PARENT[p] for p in present}) > 1
-    )
+    return (value in PARENT and PARENT[value] in {PARENT[p] for p in present}) or len(
+        {PARENT[p] for p in present}
+    ) > 1
 
 
 @settings(max_examples=60, deadline=None)
