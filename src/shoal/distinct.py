@@ -48,6 +48,9 @@ def distinct(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], 
 def _encoded(column: pa.ChunkedArray, spec: Column) -> pa.DictionaryArray:
     """Return a column as one dictionary array; its dictionary may still hold nulls and repetitions."""
     kind = column.type
+    if not len(column):
+        nothing = pa.array([], kind.value_type if pa.types.is_dictionary(kind) else kind)
+        return pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), nothing)
     if pa.types.is_dictionary(kind):
         with contextlib.suppress(pa.ArrowException):  # dictionaries with nulls cannot be unified
             return column.unify_dictionaries().combine_chunks()

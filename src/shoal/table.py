@@ -213,8 +213,8 @@ class _Arrow:
 @dataclass(frozen=True, slots=True)
 class _ArrowBatch:
     def restore(self, data: pa.Table, rows: NDArray[np.integer] | None) -> Any:
-        columns = [column.combine_chunks() for column in data.columns]
-        return pa.RecordBatch.from_arrays(columns, schema=data.schema)
+        batches = data.combine_chunks().to_batches()
+        return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=data.schema)
 
 
 @dataclass(frozen=True, slots=True)
