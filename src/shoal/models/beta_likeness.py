@@ -67,7 +67,7 @@ class BetaLikeness(SensitiveModel):
 
     def _caps(self, overall: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the greatest share of each value in a class, from its count in the table."""
-        total = int(overall.sum())
+        total = max(int(overall.sum()), 1)
         factor = 1 + rational(self.beta)
         caps = limits(float(factor.numerator) * overall, float(factor.denominator) * total, total)
         return np.minimum(caps, _natural_caps(overall)) if self.enhanced else caps
@@ -75,7 +75,7 @@ class BetaLikeness(SensitiveModel):
 
 def _natural_caps(overall: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return (1 - ln p) p for each value, rounded towards refusal; the share p itself is always within."""
-    total = int(overall.sum())
-    shares = overall / max(total, 1)
+    total = max(int(overall.sum()), 1)
+    shares = overall / total
     logs = np.log(shares, out=np.zeros(len(shares)), where=shares > 0)
     return np.maximum((1.0 - logs) * shares * (1.0 - MARGIN), limits(overall, total, total))

@@ -160,7 +160,7 @@ def _on_one_scale(column: QuasiColumn, values: pa.Array) -> tuple[NDArray[np.flo
     """Return the numbers of the population's values and of the table's codes; NaN compares with nothing."""
     assert column.numbers is not None
     if column.kind is not Kind.ORDINAL:
-        return numbers_of(values, replace(column.spec, order=None)), column.numbers  # type: ignore[return-value]
+        return _numbers(column, values), column.numbers
     order = column.spec.order or tuple(texts(column.values).to_pylist())
     rank = {text: float(place) for place, text in enumerate(order)}
     return (
@@ -169,12 +169,18 @@ def _on_one_scale(column: QuasiColumn, values: pa.Array) -> tuple[NDArray[np.flo
     )
 
 
+def _numbers(column: QuasiColumn, values: pa.Array) -> NDArray[np.float64]:
+    numbers = numbers_of(values, replace(column.spec, order=None))
+    assert numbers is not None  # the kind is not categorical, as the table's column has numbers
+    return numbers
+
+
 def _nodes(column: QuasiColumn, values: pa.Array) -> NDArray[np.int32]:
     """Return, per level, the node of each of the table's codes and of each population value; -1: nowhere.
 
     A rule such as a prefix mask makes its nodes from the values it sees, so the hierarchy is bound once more
     to the table's and the population's values together. Where that changes the table's own nodes (quantiles
-    do move), population values that the table does not hold belong nowhere.
+    do move), a number belongs to the node that holds both of its neighbours in the table.
     """
     tree, hierarchy = column.tree, column.spec.hierarchy
     assert tree is not None
@@ -187,6 +193,19 @@ def _nodes(column: QuasiColumn, values: pa.Array) -> NDArray[np.int32]:
     labels = np.array(together.labels, dtype=object)
     if np.array_equal(labels[mine], np.array(tree.labels, dtype=object)[tree.nodes]):
         return np.concatenate([together.nodes[:, leaf_of[: len(own)]], together.nodes[:, leaves]], axis=1)
-    match = np.asarray(pc.fill_null(pc.index_in(texts(values), value_set=own), -1))
-    found = np.where(match >= 0, tree.nodes[:, match], -1).astype(np.int32)
-    return np.concatenate([tree.nodes, found], axis=1)
+    return np.concatenate([tree.nodes, _nodes_between(column, tree.nodes, values)], axis=1)
+
+
+def _nodes_between(column: QuasiColumn, nodes: NDArray[np.int32], values: pa.Array) -> NDArray[np.int32]:
+    """Return, per level, the node that holds both table neighbours of each value, or -1 where two differ."""
+    if column.numbers is None:
+        match = np.asarray(pc.fill_null(pc.index_in(texts(values), value_set=texts(column.values)), -1))
+        return np.where(match >= 0, nodes[:, match], -1).astype(np.int32)
+    numbers = _numbers(column, values)
+    known = np.argsort(column.numbers)[: int(np.isfinite(column.numbers).sum())]  # NaN sorts last
+    above = np.searchsorted(column.numbers[known], numbers, side="left")
+    below = np.searchsorted(column.numbers[known], numbers, side="right") - 1
+    inside = (below >= 0) & (above < len(known))
+    lower = nodes[:, known[np.maximum(below, 0)]]
+    upper = nodes[:, known[np.minimum(above, len(known) - 1)]]
+    return np.where(inside & (lower == upper), lower, -1).astype(np.int32)
