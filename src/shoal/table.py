@@ -316,6 +316,10 @@ class _Pandas:
         dtype, arrow_type = self.types.get(name, (None, None))
         if values.type == arrow_type and hasattr(dtype, "__from_arrow__"):
             return pd.Series(dtype.__from_arrow__(values))
+        if pa.types.is_integer(values.type) and values.null_count:  # a float would not hold long numbers
+            name = str(values.type).replace("uint", "UInt").replace("int", "Int")
+            nullable: Any = pd.api.types.pandas_dtype(name)
+            return pd.Series(nullable.__from_arrow__(values))
         return values.to_pandas()
 
 
@@ -389,10 +393,11 @@ def _from_polars(frame: Any) -> tuple[pa.Table, Origin]:
     frame = frame.collect() if hasattr(frame, "collect") else frame
     arrays = {}
     for name in frame.columns:
-        with contextlib.suppress(Exception):  # polars raises its own tree of errors, and panics
-            arrays[name] = frame.get_column(name).to_frame().to_arrow().column(0)
+        kind = frame.schema[name].base_type().__name__  # its full name would list the categories
+        with contextlib.suppress(Exception):  # polars raises its own tree of errors
+            if kind != "Object":  # which leaves polars as addresses in memory
+                arrays[name] = frame.get_column(name).to_frame().to_arrow().column(0)
         if name not in arrays:
-            kind = frame.schema[name].base_type().__name__  # its full name would list the categories
             raise DataError(
                 f"column {name!r} has a type that cannot be handled ({kind})",
                 hint="Convert it to numbers, texts or dates, or leave it out.",
