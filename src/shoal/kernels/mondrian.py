@@ -16,12 +16,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .counting import count_bits, count_codes, sort_numbers
 from .rules import Rules
 from .space import LINE, SET, TREE, Space, tree_cost
 from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
 
-_DENSE = 16  # codes per record up to which counting beats sorting
-_SMALL = 40  # records up to which insertion sort beats sorting by bytes
 _WORD = 64  # columns of fewer codes (null included) are collected as bits of one word
 
 _LOW, _HIGH, _DISTINCT, _WIDTH = range(4)  # rows of `Work.columns`
@@ -58,16 +57,6 @@ def _make_work(rows: NDArray[np.int32], space: Space, k: int) -> Work:
 
 
 @njit(cache=True)
-def _count_bits(word: int) -> int:
-    """Return the number of ones of a uint64."""
-    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    low_fours = pairs & np.uint64(0x3333333333333333)
-    fours = low_fours + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((eights * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True)
 def _collect(
     rows: NDArray[np.int32],
     begin: int,
@@ -89,9 +78,9 @@ def _collect(
             smeared = words[j]
             for step in (1, 2, 4, 8, 16, 32):
                 smeared |= smeared >> np.uint64(step)
-            columns[_LOW, j] = _count_bits((words[j] - one) & ~words[j])
-            columns[_HIGH, j] = _count_bits(smeared) - 1
-            columns[_DISTINCT, j] = _count_bits(words[j])
+            columns[_LOW, j] = count_bits((words[j] - one) & ~words[j])
+            columns[_HIGH, j] = count_bits(smeared) - 1
+            columns[_DISTINCT, j] = count_bits(words[j])
         else:
             least = rows[begin, j]
             greatest = least
@@ -123,7 +112,7 @@ def _count_distinct(work: Work, space: Space, j: int, begin: int, end: int, mark
 
 @njit(cache=True)
 def _measure(work: Work, space: Space, begin: int, end: int, mark: int) -> None:
-    """Fill in the extremes and the cost of every column of a node: `spread_cost`, without a call per column."""
+    """Fill in the extremes and the cost of every column: `spread_cost`, without a call for each."""
     _collect(work.rows, begin, end, space.size, work.words, work.columns)
     low, high, distinct, width = work.columns
     for j in range(len(width)):
@@ -170,76 +159,10 @@ def _widest(work: Work, space: Space, begin: int, end: int, mark: int) -> int:
 
 
 @njit(cache=True)
-def _sort(values: NDArray[np.int32], buffer: NDArray[np.int32], low: int, high: int) -> None:
-    """Sort numbers between `low` and `high`, byte by byte unless they are few."""
-    m = len(values)
-    if m <= _SMALL:
-        for i in range(1, m):
-            value = values[i]
-            at = i
-            while at > 0 and values[at - 1] > value:
-                values[at] = values[at - 1]
-                at -= 1
-            values[at] = value
-        return
-    offsets = np.empty(257, np.int64)
-    shift = 0
-    while (high - low) >> shift > 0:
-        for byte in range(257):
-            offsets[byte] = 0
-        for i in range(m):
-            offsets[((values[i] - low) >> shift & 255) + 1] += 1
-        for byte in range(256):
-            offsets[byte + 1] += offsets[byte]
-        for i in range(m):
-            byte = (values[i] - low) >> shift & 255
-            buffer[offsets[byte]] = values[i]
-            offsets[byte] += 1
-        for i in range(m):
-            values[i] = buffer[i]
-        shift += 8
-
-
-@njit(cache=True)
-def _count_codes(
-    column: NDArray[np.int32],
-    low: int,
-    high: int,
-    values: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    histogram: NDArray[np.int32],
-) -> int:
-    """Fill `values` and `counts` with the codes of a node's column; return how many differ."""
-    m = len(column)
-    runs = 0
-    if high - low < _DENSE * m:
-        for i in range(m):
-            histogram[column[i] - low] += 1
-        for offset in range(high - low + 1):
-            if histogram[offset] > 0:
-                values[runs] = low + offset
-                counts[runs] = histogram[offset]
-                histogram[offset] = 0
-                runs += 1
-        return runs
-    for i in range(m):
-        values[i] = column[i]
-    _sort(values[:m], counts, low, high)
-    for i in range(m):
-        if runs > 0 and values[i] == values[runs - 1]:
-            counts[runs - 1] += 1
-        else:
-            values[runs] = values[i]
-            counts[runs] = 1
-            runs += 1
-    return runs
-
-
-@njit(cache=True)
 def _divide(
     rows: NDArray[np.int32], ids: NDArray[np.int32], j: int, begin: int, end: int, code: int, last: int
 ) -> int:
-    """Move codes below `code` to the left, and `code` itself for records up to `last`; return the boundary."""
+    """Move codes below `code` left, and `code` itself for records up to `last`; return the boundary."""
     left, right = begin, end - 1
     while True:
         while left <= right and (rows[left, j] < code or (rows[left, j] == code and ids[left] <= last)):
@@ -256,6 +179,15 @@ def _divide(
 
 
 @njit(cache=True)
+def _children_row(node: NDArray[np.int32], size: int, low: int, high: int) -> int:
+    """Return where the level below the common ancestor of two leaves begins: it has one node per child."""
+    row = 0
+    while node[row + low] != node[row + high]:
+        row += size
+    return row - size
+
+
+@njit(cache=True)
 def _gather_children(
     node: NDArray[np.int32],
     size: int,
@@ -269,10 +201,7 @@ def _gather_children(
     `node` is the tree of the column, level after level. Returns the number of children that occur, 0 when
     one of them has fewer than `k` records.
     """
-    row = 0
-    while node[row + values[0]] != node[row + values[runs - 1]]:
-        row += size
-    row -= size  # the level below the common ancestor: one node per child
+    row = _children_row(node, size, values[0], values[runs - 1])
     parts = 0
     held = 0
     for run in range(runs):
@@ -288,6 +217,31 @@ def _gather_children(
 
 
 @njit(cache=True)
+def _middle_child(
+    node: NDArray[np.int32],
+    size: int,
+    m: int,
+    runs: int,
+    values: NDArray[np.int32],
+    counts: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Return the last run of the child after which the halves are most even, and the records up to there.
+
+    `m` is the number of records; ties go to the first such child.
+    """
+    if runs < 2:
+        return 0, 0
+    row = _children_row(node, size, values[0], values[runs - 1])
+    best, best_left, uneven = 0, np.int64(0), np.int64(m)
+    left = np.int64(0)
+    for run in range(runs - 1):
+        left += counts[run]
+        if node[row + values[run]] != node[row + values[run + 1]] and abs(2 * left - m) < uneven:
+            best, best_left, uneven = run, left, abs(2 * left - m)
+    return best, best_left
+
+
+@njit(cache=True)
 def _last_tied(work: Work, j: int, begin: int, end: int, code: int, wanted: int) -> int:
     """Return the record up to which `wanted` records of a node with this code are found."""
     found = 0
@@ -295,7 +249,7 @@ def _last_tied(work: Work, j: int, begin: int, end: int, code: int, wanted: int)
         if work.rows[i, j] == code:
             work.values[found] = work.ids[i]
             found += 1
-    _sort(work.values[:found], work.counts, 0, len(work.ids))
+    sort_numbers(work.values[:found], work.counts, 0, len(work.ids))
     return work.values[wanted - 1]
 
 
@@ -304,7 +258,7 @@ def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: 
     """Separate null from values, or the children of the common ancestor; return the number of parts or 0."""
     low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
     rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
-    runs = _count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
+    runs = count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
     if high == space.size[j]:
         nulls = counts[runs - 1]
         parts = 2 if nulls >= k and end - begin - nulls >= k else 0
@@ -320,38 +274,50 @@ def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: 
 
 
 @njit(cache=True)
-def _propose_median(work: Work, k: int, j: int, begin: int, end: int, relaxed: bool) -> int:
-    """Cut at the lower median; return the number of parts, 0 when one has fewer than `k` records."""
-    low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
-    rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
-    runs = _count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
-    half = (end - begin + 1) // 2
+def _median_run(runs: int, half: int, counts: NDArray[np.int32]) -> tuple[int, int]:
+    """Return the run that holds the lower median, and the records up to its end."""
     run = 0
-    before = np.int64(0)
-    while before + counts[run] < half:
-        before += counts[run]
+    left = np.int64(counts[0])
+    while left < half:
         run += 1
-    code = values[run]
+        left += counts[run]
+    return run, left
+
+
+@njit(cache=True)
+def _propose_median(work: Work, space: Space, k: int, j: int, begin: int, end: int, relaxed: bool) -> int:
+    """Cut near the middle; return the number of parts, 0 when one has fewer than `k` records."""
+    rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
+    low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
+    runs = count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
+    m = end - begin
+    half = (m + 1) // 2
     last = len(ids)
-    if relaxed:
-        last = _last_tied(work, j, begin, end, code, half - before)
+    if space.geometry[j] == TREE:
+        valued = runs - 1 if high == space.size[j] else runs
+        tree = space.node[space.tree_start[j] :]
+        run, left = _middle_child(tree, space.size[j], m, valued, values, counts)
     else:
-        left = before + counts[run]
-        if run == runs - 1:
-            left = before
-            code = values[run - 1]
-        if left < k or end - begin - left < k:
-            return 0
+        run, left = _median_run(runs, half, counts)
+        if relaxed:
+            wanted = half - (left - counts[run])
+            left = half
+            code = values[run]
+            last = _last_tied(work, j, begin, end, code, wanted)
+            values[run] = code
+        elif run == runs - 1:
+            left -= counts[run]
+            run -= 1
+    if left < k or m - left < k:
+        return 0
     work.bounds[0] = begin
-    work.bounds[1] = _divide(rows, ids, j, begin, end, code, last)
+    work.bounds[1] = _divide(rows, ids, j, begin, end, values[run], last)
     work.bounds[2] = end
     return 2
 
 
 @njit(cache=True)
-def _all_hold(
-    work: Work, parts: int, sensitive: NDArray[np.int32], stats: Stats, rules: Rules
-) -> bool:
+def _all_hold(work: Work, parts: int, sensitive: NDArray[np.int32], stats: Stats, rules: Rules) -> bool:
     """Return whether every part could be a class."""
     for part in range(parts):
         for i in range(work.bounds[part], work.bounds[part + 1]):
@@ -396,7 +362,7 @@ def mondrian_classes(
                 parts = _propose_special(work, space, rules.k, j, begin, end)
                 if parts > 0 and (rules.plain or _all_hold(work, parts, sensitive, stats, rules)):
                     break
-            parts = _propose_median(work, rules.k, j, begin, end, relaxed)
+            parts = _propose_median(work, space, rules.k, j, begin, end, relaxed)
             if parts > 0 and (rules.plain or _all_hold(work, parts, sensitive, stats, rules)):
                 break
             parts = 0

@@ -1,0 +1,105 @@
+"""k-member against its definition, record by record, on random tables of every geometry."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from clustering_tables import classes_of, encoded_of, mixed_tables
+from oracle.costs import oracle_table
+from oracle.k_member import k_member
+from shoal.algorithms.auto import Auto
+from shoal.algorithms.k_member import KMember
+from shoal.algorithms.mondrian import Mondrian
+from shoal.encoding import Encoded, encode
+from shoal.models.compile import compile_rules
+from shoal.progress import Run
+
+
+def classes(encoded: Encoded, k: int, algorithm: KMember, seed: int = 0) -> set[frozenset[int]]:
+    rules = compile_rules((shoal.KAnonymity(k),), encoded)
+    return classes_of(algorithm.partition(encoded, rules, Run(seed=seed)))
+
+
+def expected(encoded: Encoded, k: int, algorithm: KMember, seed: int = 0) -> set[frozenset[int]]:
+    order = np.random.default_rng(seed).permutation(encoded.records)
+    priority = np.argsort(order).tolist()
+    table = oracle_table(encoded.codes, encoded.space(heights=algorithm.loss == "height"))
+    return k_member(table, k, priority, algorithm.furthest_from == "last")
+
+
+ALGORITHMS = st.builds(
+    KMember, furthest_from=st.sampled_from(["seed", "last"]), loss=st.sampled_from(["own", "height"])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    table=mixed_tables(),
+    k=st.integers(1, 6),
+    algorithm=ALGORITHMS,
+    seed=st.integers(0, 99),
+    weight=st.sampled_from([1.0, 0.3]),
+)
+def test_classes_are_those_of_the_definition(
+    table: pa.Table, k: int, algorithm: KMember, seed: int, weight: float
+) -> None:
+    encoded = encoded_of(table, weight)
+    assert classes(encoded, k, algorithm, seed) == expected(encoded, k, algorithm, seed)
+
+
+@settings(max_examples=50, deadline=None)
+@given(table=mixed_tables(), k=st.integers(1, 6), algorithm=ALGORITHMS)
+def test_every_record_is_in_one_class_of_k_to_2k_records(table: pa.Table, k: int, algorithm: KMember) -> None:
+    found = classes(encoded_of(table), k, algorithm)
+    assert Counter(i for members in found for i in members) == Counter(range(table.num_rows))
+    assert len(found) == max(1, table.num_rows // k)
+    assert min(map(len, found)) >= min(k, table.num_rows)
+
+
+@pytest.mark.parametrize("loss", ["own", "height"])
+def test_trees_of_many_leaves(loss: str) -> None:
+    """Enough distinct rows for a deep tree of boxes, and more codes than a mask has bits."""
+    rng = np.random.default_rng(8)
+    n = 300
+    table = pa.table(
+        {
+            "fine": pa.array([None if v < 20 else int(v) for v in rng.integers(0, 1000, n)]),
+            "name": [None if v > 140 else f"n{v}" for v in rng.integers(0, 150, n)],
+            "coarse": rng.integers(0, 4, n),
+            "place": [f"{v:03d}" for v in rng.integers(0, 400, n)],
+        }
+    )
+    policy = shoal.Policy(
+        quasi={
+            "fine": "numeric",
+            "name": "categorical",
+            "coarse": "numeric",
+            "place": shoal.Hierarchy.prefix(),
+        }
+    )
+    encoded = encode(table, policy.resolved(table))
+    algorithm = KMember(loss=loss)
+    assert classes(encoded, 7, algorithm, 3) == expected(encoded, 7, algorithm, 3)
+
+
+def test_the_seed_decides() -> None:
+    table = pa.table({"x": list(range(40)) * 2, "y": list("ab") * 40})
+    encoded = encode(table, shoal.Policy(quasi=["x", "y"]).resolved(table))
+    assert classes(encoded, 3, KMember(), seed=1) == classes(encoded, 3, KMember(), seed=1)
+    assert len({frozenset(classes(encoded, 3, KMember(), seed=seed)) for seed in range(5)}) > 1
+
+
+def test_auto_takes_k_member_while_it_is_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"x": list(range(40)), "y": ["a"] * 40})
+    encoded = encode(table, shoal.Policy(quasi=["x", "y"]).resolved(table))
+    assert Auto().choose(encoded) == KMember()
+    monkeypatch.setattr(sys.modules[Auto.__module__], "_BUDGET", 1e-9)
+    assert Auto().choose(encoded) == Mondrian()
