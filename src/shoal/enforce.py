@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .encoding import Encoded
 from .errors import PolicyUnsatisfiable
-from .kernels.merging import Hull, absorb, make_hull, merge_increases
+from .kernels.merging import Hull, absorb, cheapest_unions, make_hull
 from .kernels.rules import Rules
 from .kernels.space import Space
 from .kernels.stats import Stats, class_ok, make_stats
@@ -121,32 +121,26 @@ class _Merger:
         full = int(self.space.full.sum())
         for a in failing[np.argsort(self.hull.size[failing], kind="stable")]:
             while self.hull.size[a] > 0:
-                increases = merge_increases(self.space, self.hull, a)
-                best = self._choose(a, increases)
-                gain_of_keeping = self.hull.size[a] * (full - self.hull.cost[a])
-                if self.hull.size[a] <= allowance and (best < 0 or increases[best] > gain_of_keeping):
+                near, increases = cheapest_unions(self.space, self.hull, a, CANDIDATES)
+                best = self._choose(a, near)
+                loss_of_dropping = self.hull.size[a] * (full - self.hull.cost[a])
+                if self.hull.size[a] <= allowance and (best < 0 or increases[best] > loss_of_dropping):
                     allowance -= int(self.hull.size[a])
                     self._drop(a)
                     break
                 if best < 0:
                     break
-                self._merge(a, best)
+                self._merge(a, int(near[best]))
                 if class_ok(self.rules, self.sensitive, self.members[a], self.stats):
                     break
 
-    def _choose(self, a: int, increases: NDArray[np.int64]) -> int:
-        """Return the class to merge `a` with, -1 when no other is left."""
-        others = np.flatnonzero(increases >= 0)
-        if len(others) == 0:
-            return -1
-        few = min(CANDIDATES, len(others))
-        near = others[np.argpartition(increases[others], few - 1)[:few]]
-        near = near[np.lexsort((near, increases[near]))]
-        for b in near:
+    def _choose(self, a: int, near: NDArray[np.int64]) -> int:
+        """Return which of the cheapest unions to make: the first that holds, else the first; -1 for none."""
+        for place, b in enumerate(near):
             together = np.concatenate([self.members[a], self.members[b]])
             if class_ok(self.rules, self.sensitive, together, self.stats):
-                return int(b)
-        return int(near[0])
+                return place
+        return 0 if len(near) else -1
 
     def _merge(self, a: int, b: int) -> None:
         absorb(self.space, self.hull, a, b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from .space import LINE, SET, Space, tree_cost
@@ -63,16 +63,42 @@ def union_cost(space: Space, hull: Hull, a: int, b: int) -> int:
     return cost
 
 
-@njit(cache=True, parallel=True)
-def merge_increases(space: Space, hull: Hull, a: int) -> NDArray[np.int64]:
-    """Return how much the total cost grows when class `a` joins each class; -1 for itself and merged ones."""
-    increases = np.full(len(hull.size), -1, dtype=np.int64)
+@njit(cache=True)
+def cheapest_unions(
+    space: Space, hull: Hull, a: int, few: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the `few` classes that class `a` could join at least cost, cheapest first, and the costs.
+
+    The cost is how much the total grows. Ties go to the lower class; fewer come back when fewer are left.
+    Most classes are given up after a column or two, as soon as they cannot be among the cheapest any more.
+    """
+    found = np.full(few, -1, dtype=np.int64)
+    increases = np.full(few, np.iinfo(np.int64).max, dtype=np.int64)
     own = hull.size[a] * hull.cost[a]
-    for b in prange(len(hull.size)):
-        if b != a and hull.size[b] > 0:
-            together = (hull.size[a] + hull.size[b]) * union_cost(space, hull, a, b)
-            increases[b] = together - own - hull.size[b] * hull.cost[b]
-    return increases
+    for b in range(len(hull.size)):
+        if b == a or hull.size[b] == 0:
+            continue
+        before = own + hull.size[b] * hull.cost[b]
+        together = hull.size[a] + hull.size[b]
+        increase = -before
+        for j in range(len(space.size)):
+            increase += together * _union_spread(space, hull, j, a, b)
+            if increase >= increases[few - 1]:
+                break
+        if increase < increases[few - 1]:
+            _insert(found, increases, b, increase)
+    left = int((found >= 0).sum())
+    return found[:left], increases[:left]
+
+
+@njit(cache=True)
+def _insert(found: NDArray[np.int64], increases: NDArray[np.int64], b: int, increase: int) -> None:
+    """Put a class into the list of the cheapest, whose last one it displaces."""
+    at = len(found) - 1
+    while at > 0 and increases[at - 1] > increase:
+        found[at], increases[at] = found[at - 1], increases[at - 1]
+        at -= 1
+    found[at], increases[at] = b, increase
 
 
 @njit(cache=True)
