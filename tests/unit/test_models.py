@@ -280,6 +280,20 @@ def test_population_values_of_other_types_compare(own, theirs, count):
     assert model.achieved_by_class(statistics, -1).tolist() == [count]
 
 
+def test_the_root_of_moving_nodes_holds_everybody():
+    model = shoal.KMap(1, population={"age": [1, 40, 99]})
+    encoded, _ = encoded_with(model, quasi={"age": shoal.Hierarchy.quantiles([2])})
+    statistics = class_statistics(encoded, Partition.from_labels(np.array([0, 1, 1, 1, 1, 1, 0, -1])))
+    assert model.achieved_by_class(statistics, -1).tolist() == [3, 3]
+
+
+def test_a_population_that_holds_no_dates_is_refused_without_quoting_it():
+    table = pa.table({"age": [dt.date(2020, 1, 1)], "ill": ["a"]})
+    with pytest.raises(ShoalError, match="'age' of the population holds no dates") as caught:
+        verdicts(shoal.KMap(1, population={"age": ["soon"]}), [0], table=table)
+    assert caught.value.__context__ is None
+
+
 def test_ordinal_cells_hold_the_ranks_between():
     levels = pa.DictionaryArray.from_arrays([0, 2], pa.array(["low", "mid", "high", "top"]), ordered=True)
     table = pa.table({"age": levels, "ill": ["a", "b"]})

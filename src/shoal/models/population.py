@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -145,15 +146,19 @@ def _distinct(column: QuasiColumn, population: pa.ChunkedArray) -> tuple[NDArray
     """Return (codes, values) of a population column, read like the table's column."""
     spec = Column(column.name, kind=Kind.CATEGORICAL)
     if column.kind is Kind.DATE and column.tree is None and population.type != column.values.type:
-        try:
-            population = population.cast(column.values.type)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise DataError(
-                f"column {column.name!r} of the population holds no dates like the table's",
-                hint="Give both columns the same type.",
-            ) from None
+        population = _cast(population, column)
     codes, values = dictionary(population, spec)
     return codes.astype(np.int64), values
+
+
+def _cast(population: pa.ChunkedArray, column: QuasiColumn) -> pa.ChunkedArray:
+    with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return population.cast(column.values.type)
+    # Raised here, since Arrow's own error may quote a value and would stay attached.
+    raise DataError(
+        f"column {column.name!r} of the population holds no dates like the table's",
+        hint="Give both columns the same type.",
+    )
 
 
 def _on_one_scale(column: QuasiColumn, values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -193,7 +198,9 @@ def _nodes(column: QuasiColumn, values: pa.Array) -> NDArray[np.int32]:
     labels = np.array(together.labels, dtype=object)
     if np.array_equal(labels[mine], np.array(tree.labels, dtype=object)[tree.nodes]):
         return np.concatenate([together.nodes[:, leaf_of[: len(own)]], together.nodes[:, leaves]], axis=1)
-    return np.concatenate([tree.nodes, _nodes_between(column, tree.nodes, values)], axis=1)
+    between = _nodes_between(column, tree.nodes, values)
+    between[-1] = tree.root  # published as ``*``, which holds everything
+    return np.concatenate([tree.nodes, between], axis=1)
 
 
 def _nodes_between(column: QuasiColumn, nodes: NDArray[np.int32], values: pa.Array) -> NDArray[np.int32]:
