@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 import io
 import math
+import re
 import sys
 import time
 import traceback
@@ -308,6 +309,24 @@ def test_categories_and_decimals_become_csv(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_text() == "c,d\nb,1.50\n,\na,\n"
 
 
+def test_a_schema_brings_back_types_that_csv_does_not_say(tmp_path: Path) -> None:
+    from decimal import Decimal
+
+    table = pa.table(
+        {
+            "decimal": [Decimal("1.50"), None],
+            "nothing": pa.nulls(2),
+            "time": [dt.time(1, 2, 3, 4), None],
+            "seconds": pa.array([dt.time(1, 2, 3), None], pa.time32("s")),
+            "small": pa.array([7, None], pa.uint8()),
+            "zoned": pa.array([dt.datetime(2024, 1, 1), None], pa.timestamp("ns", "Europe/Stockholm")),
+            "digits": ["1.0", "1"],
+        }
+    )
+    sio.write(table, tmp_path / "t.csv")
+    assert sio.read(tmp_path / "t.csv", schema=table.schema).equals(table)
+
+
 def test_nested_columns_need_parquet(tmp_path: Path) -> None:
     table = pa.table({"l": [[1], [2, 3]]})
     with pytest.raises(DataError, match="'l'"):
@@ -431,3 +450,10 @@ def test_a_million_fields_take_no_python_loop(tmp_path: Path) -> None:
     assert sio.read(tmp_path / "t.csv").equals(table)
     assert time.process_time() - begin < 10  # 1.35 million fields; a loop over them takes longer
     assert math.isfinite(table["f"][0].as_py())
+
+
+def test_the_guide_runs() -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "files-and-frames.md"
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.S | re.M)
+    assert len(blocks) == 5
+    exec("\n".join(blocks), {})

@@ -79,7 +79,13 @@ def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
 def as_type(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Return a column of texts as a type it is known to have."""
     target = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_null(target) and column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))])
     with contextlib.suppress(pa.ArrowException):
+        if pa.types.is_time(target):  # Arrow reads times of day only as a part of a moment
+            day = pa.scalar("1970-01-01T", column.type)
+            moments = pc.binary_join_element_wise(day, column, pa.scalar("", column.type))
+            return moments.cast(pa.timestamp(target.unit)).cast(target)
         return column.cast(target)
     raise DataError(
         f"column {name!r} holds values that are not of type {target}",
