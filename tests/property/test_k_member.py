@@ -90,6 +90,17 @@ def test_trees_of_many_leaves(loss: str) -> None:
     assert classes(encoded, 7, algorithm, 3) == expected(encoded, 7, algorithm, 3)
 
 
+def test_codes_that_share_a_bit_are_told_apart() -> None:
+    """Codes 5 and 69 are the same bit of a mask of 64; most nodes hold nothing else."""
+    rng = np.random.default_rng(2)
+    names = np.concatenate([np.arange(130), rng.choice([5, 69], 200)])
+    table = pa.table({"name": [f"n{v:03d}" for v in names], "fine": rng.integers(0, 1000, len(names))})
+    name = shoal.Column("name", kind=shoal.Kind.CATEGORICAL, weight=60.0)
+    policy = shoal.Policy(quasi={"name": name, "fine": "numeric"})
+    encoded = encode(table, policy.resolved(table))
+    assert classes(encoded, 3, KMember()) == expected(encoded, 3, KMember())
+
+
 def test_the_seed_decides() -> None:
     table = pa.table({"x": list(range(40)) * 2, "y": list("ab") * 40})
     encoded = encode(table, shoal.Policy(quasi=["x", "y"]).resolved(table))

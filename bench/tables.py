@@ -1,0 +1,52 @@
+"""The tables that benchmarks run on: Adult, and Adult-like tables of any size, the same on every machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+NUMBERS = ("age", "education-num")
+CATEGORIES = ("workclass", "marital-status", "occupation", "race", "sex", "native-country")
+ADULT_COLUMNS = ("age", "workclass", "education-num", *CATEGORIES[1:])
+
+
+def data_folder() -> Path:
+    """Return the folder of the real data sets: SHOAL_DATA, else ../shared/data beside the repository."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("SHOAL_DATA", default))
+
+
+def adult() -> pa.Table:
+    """Return the 30,162 complete records of Adult."""
+    options = csv.ConvertOptions(strings_can_be_null=True)
+    return csv.read_csv(data_folder() / "adult.csv", convert_options=options).drop_null()
+
+
+def adult_like(records: int, seed: int = 7) -> pa.Table:
+    """Return records of Adult drawn with replacement, some numbers jittered, and a zip code added.
+
+    Age moves by up to 2 years, hours by up to 3; the zip code depends on country and occupation, with normal
+    noise, so that nearly every record of a ninth quasi-identifier differs.
+    """
+    rng = np.random.default_rng(seed)
+    source = adult()
+    drawn = source.take(pa.array(rng.integers(0, source.num_rows, records)))
+    age = np.clip(drawn["age"].to_numpy() + rng.integers(-2, 3, records), 17, 90)
+    hours = np.clip(drawn["hours-per-week"].to_numpy() + rng.integers(-3, 4, records), 1, 99)
+    place = _first_seen(drawn["native-country"]) * 1543 + _first_seen(drawn["occupation"]) * 271
+    noise = rng.normal(0, 900, records).astype(np.int64)
+    zips = np.clip(place % 90000 + 10000 + noise, 10000, 99999)
+    for name, values in (("age", age), ("hours-per-week", hours)):
+        drawn = drawn.set_column(drawn.column_names.index(name), name, pa.array(values))
+    return drawn.append_column("zip", pa.array(zips))
+
+
+def _first_seen(column: pa.ChunkedArray) -> np.ndarray:
+    """Return each value's number in order of first appearance."""
+    codes = pc.dictionary_encode(column.combine_chunks()).indices
+    return codes.to_numpy().astype(np.int64)
