@@ -13,7 +13,7 @@ import shoal
 from shoal.encoding import Encoded
 from shoal.enforce import enforce, failures
 from shoal.errors import PolicyUnsatisfiable
-from shoal.kernels.merging import absorb, cheapest_unions, make_hull, union_cost
+from shoal.kernels.merging import absorb, cheapest_unions, make_hull, union_costs
 from shoal.models.statistics import class_statistics
 from shoal.partitions import Partition
 from shoal.progress import Run
@@ -65,7 +65,7 @@ def test_merge_costs_are_those_of_the_definition(table: pa.Table, groups: int, s
     if partition.classes > 2:
         absorb(encoded.space(), hull, 0, 1)
         assert hull.cost[0] == spread(encoded, members[0] + members[1])
-        assert union_cost(encoded.space(), hull, 0, 2) == spread(encoded, sum(members[:3], []))
+        assert union_costs(encoded.space(), hull, 0)[2] == spread(encoded, sum(members[:3], []))
 
 
 @settings(max_examples=60, deadline=None)
