@@ -75,15 +75,11 @@ def show_audit(found: Audit, screen: Screen) -> None:
         [[", ".join(s.columns), f"{s.singled_out:,}", f"{s.share:.1%}"] for s in found.identifying],
         wrap=True,
     )
+    for share, smallest in found.smallest_sets:
+        names = ", ".join(smallest.columns)
+        screen.line(f"{share:.0%} of the records are singled out by as few columns as: {names}")
     screen.table(
-        [
-            "sensitive column",
-            "certain in shared classes",
-            "certain, alone",
-            "l",
-            "t",
-            "most revealing columns",
-        ],
+        ["sensitive", "certain, shared", "certain, alone", "l", "t", "most revealing"],
         [
             [
                 risk.column,

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    SpinnerColumn,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bars
 
 from ..progress import Progress, Stage
@@ -33,7 +41,7 @@ class TerminalProgress(Progress):
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%"),
+            TaskProgressColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import WriteError
 from .options import screen_options
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..auditing import Audit
 
 PATIENTS, POLICY, PUBLISHED, MANIFEST = "patients.csv", "policy.toml", "published.csv", "manifest.json"
 _OWN = (PATIENTS, POLICY, PUBLISHED, MANIFEST)
@@ -48,12 +52,15 @@ def demo(out: str, seed: int, screen: Screen) -> int:
     screen.line(f"2. The release, verified on the written file: {folder / PUBLISHED}")
     evidence = release.evidence
     screen.verdict(evidence)
+    after = api.audit(release.published, quasi=QUASI, sensitive=SENSITIVE)
+    _show_homogeneity(audit, after, screen)
     screen.line(f"loss (gcp): {release.metrics['gcp']:.4f}, where 0 is the original and 1 is nothing left")
     screen.json(
         {
             "folder": str(folder),
             "files": list(_OWN),
             "audit": audit.to_dict(),
+            "audit_of_the_release": after.to_dict(),
             "evidence": evidence.to_dict(),
             "metrics": json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["metrics"],
         }
@@ -61,6 +68,15 @@ def demo(out: str, seed: int, screen: Screen) -> int:
     screen.advise(f"Open next: {folder / PUBLISHED}, then {folder / POLICY}, then {folder / MANIFEST}.")
     screen.advise(f"Try:       shoal verify {folder / PUBLISHED} --policy {folder / POLICY}")
     return 0 if evidence.holds else 1
+
+
+def _show_homogeneity(before: Audit, after: Audit, screen: Screen) -> None:
+    """Show how many people's sensitive values were certain for who knows their quasi-identifiers."""
+    for was, now in zip(before.sensitive, after.sensitive, strict=True):
+        screen.line(
+            f"{was.column}: certain for {was.certain + was.certain_alone:,} patients before, "
+            f"{now.certain + now.certain_alone:,} after"
+        )
 
 
 def _folder(out: str) -> Path:

@@ -59,11 +59,11 @@ class Screen:
     def console(self) -> Console:
         """The terminal; a fixed width when piped, so that output does not depend on who reads it."""
         if self._console is None:
-            from rich.console import Console
+            from .console import Terminal
 
             stream = sys.stderr if self.data_on_stdout else sys.stdout
             width = None if stream.isatty() else _WIDTH_WHEN_PIPED
-            self._console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+            self._console = Terminal(file=stream, width=width, highlight=False, markup=False, emoji=False)
         return self._console
 
     def progress(self) -> Progress:
