@@ -59,6 +59,10 @@ def enforce(partition: Partition, encoded: Encoded, policy: Policy, run: Run) ->
         When merging cannot repair the classes and suppressing them would pass the limit.
     """
     _check_limit(partition, policy)
+    if not all(model.monotone for model in policy.models):
+        # Classes with the same cells are one class to every reader; for a model that is not monotone, their
+        # union may fail where each holds.
+        partition = unite_equal_cells(partition, encoded)
     with run.progress.stage("enforcing the policy"):
         try:
             return _settle(partition, encoded, policy, trade=policy.suppression > 0)
@@ -94,6 +98,27 @@ def _repair(
     allowance = int(policy.suppression * partition.records) - partition.suppressed if trade else 0
     merger.run(np.flatnonzero(failing), allowance)
     return Partition.from_labels(merger.labels())
+
+
+def unite_equal_cells(partition: Partition, encoded: Encoded) -> Partition:
+    """Return the partition in which classes that cover the same values in every column are one."""
+    space = encoded.space()
+    codes = np.ascontiguousarray(encoded.codes.T)
+    hull: Hull = make_hull(space, codes, partition.order, partition.offsets)
+    cells = []
+    for j, column in enumerate(encoded.quasi):
+        low, high = hull.low[j], hull.high[j]
+        state = np.where(hull.nulls[j] == 0, 0, np.where(hull.nulls[j] == hull.size, 1, 2))
+        if column.tree is not None:
+            filled = high >= 0
+            low, high = low.copy(), high.copy()
+            low[filled] = high[filled] = column.tree.common_ancestors(low[filled], high[filled])
+        # Null beside values is published as "*", whatever the values are.
+        covered = np.stack([low, high, *hull.bits[hull.word[j] : hull.word[j + 1]].view(np.int64)])
+        cells.append(np.vstack([state, np.where(state == 2, -1, covered)]))
+    _, union = np.unique(np.concatenate(cells), axis=1, return_inverse=True)
+    labels = np.where(partition.labels < 0, SUPPRESSED, union.ravel()[partition.labels])
+    return Partition.from_labels(labels)
 
 
 def _suppress(partition: Partition, classes: NDArray[np.bool_]) -> Partition:

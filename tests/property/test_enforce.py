@@ -11,12 +11,13 @@ from strategies import random_tables
 
 import shoal
 from shoal.encoding import Encoded
-from shoal.enforce import enforce, failures
+from shoal.enforce import enforce, failures, unite_equal_cells
 from shoal.errors import PolicyUnsatisfiable
 from shoal.kernels.merging import absorb, cheapest_unions, make_hull, union_costs
 from shoal.models.statistics import class_statistics
 from shoal.partitions import Partition
 from shoal.progress import Run
+from shoal.recode import publish
 
 
 def spread(encoded: Encoded, records: list[int]) -> int:
@@ -124,3 +125,22 @@ def test_the_refusal_counts_classes_and_records() -> None:
     assert "1 of 1 classes fail l-diversity(l=2) for 'disease'" in str(caught.value)
     assert "100.0% of the records (limit 20.0%)" in str(caught.value)
     assert "flu" not in str(caught.value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=random_tables(), groups=st.integers(1, 12), seed=st.integers(0, 99))
+def test_classes_are_united_when_their_published_cells_are_equal(
+    table: pa.Table, groups: int, seed: int
+) -> None:
+    policy = shoal.Policy(quasi={"age": "numeric", "job": "categorical", "town": shoal.Hierarchy.prefix()})
+    policy = policy.resolved(table)
+    encoded = shoal.encode(table, policy)
+    labels = np.random.default_rng(seed).integers(0, groups, table.num_rows)
+    united = unite_equal_cells(Partition.from_labels(labels), encoded)
+    published = publish(table, encoded, united, policy).table.select(["age", "job", "town"])
+    rows = [tuple(row.values()) for row in published.to_pylist()]
+    by_class: dict[int, set[tuple[object, ...]]] = {}
+    for label, row in zip(united.labels.tolist(), rows, strict=True):
+        by_class.setdefault(label, set()).add(row)
+    assert all(len(cells) == 1 for cells in by_class.values())
+    assert len({next(iter(cells)) for cells in by_class.values()}) == united.classes
