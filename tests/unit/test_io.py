@@ -159,6 +159,10 @@ def test_one_column_keeps_its_nulls(tmp_path: Path) -> None:
     assert sio.read(put(tmp_path, "\na\n1\n\n3\n"))["a"].to_pylist() == [1, None, 3]
 
 
+def test_records_of_nothing_but_nulls_count(tmp_path: Path) -> None:
+    assert sio.read(put(tmp_path, "a\tb\n\t\n\t\n")).to_pydict() == {"a": [None, None], "b": [None, None]}
+
+
 @pytest.mark.parametrize("content", ["a,b\n", "a,b", "a,b\r\n\r\n", '"a","b"'])
 def test_a_header_alone_is_a_table_without_records(tmp_path: Path, content: str) -> None:
     table = sio.read(put(tmp_path, content))

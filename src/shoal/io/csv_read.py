@@ -123,7 +123,8 @@ def _header(sample: str, whole: bool, delimiter: str, source: Source) -> _Header
         for skipped, record in enumerate(csv.reader(lines, delimiter=delimiter)):
             if record:
                 rest = lines.read()
-                return _Header(record, skipped, not whole or bool(rest if len(record) == 1 else rest.strip()))
+                rest = rest if len(record) == 1 else rest.strip("\r\n")
+                return _Header(record, skipped, not whole or rest != "")
     raise DataError(f"{source.label} has no header line", hint="The first line must name the columns.")
 
 
