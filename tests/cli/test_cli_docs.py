@@ -18,9 +18,18 @@ PAGES = ["tutorial/first-release.md", "how-to/policy-file.md", "reference/cli.md
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of one demo, which every page begins with."""
+    folder = tmp_path_factory.mktemp("pages")
+    subprocess.run([sys.executable, "-m", "shoal.cli", "demo", "--quiet"], cwd=folder, check=True)
+    return folder / "shoal-demo"
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_blocks_run(page: str, tmp_path: Path) -> None:
-    (tmp_path / "shoal").write_text(f'#!/bin/sh\nexec {sys.executable} -m shoal.cli "$@"\n')
+def test_blocks_run(page: str, demo: Path, tmp_path: Path) -> None:
+    script = f'[ "$1" = demo ] && exec cp -r {demo} .\nexec {sys.executable} -m shoal.cli "$@"\n'
+    (tmp_path / "shoal").write_text(f"#!/bin/sh\n{script}")
     (tmp_path / "shoal").chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     work = tmp_path / "work"
