@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .points import distances_to, insert_nearest
+from .grid import distances_to, insert_nearest
 
 LEAF = 32  # records in a leaf, at most: one vectorised scan
 _STACK = 128  # more than twice the levels of any tree that fits into memory

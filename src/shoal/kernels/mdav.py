@@ -12,13 +12,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .kd_tree import KdTree, farthest, make_tree, nearest, remove
-from .points import rounded_mean
+from .grid import rounded_mean
+from .rim import Rim, farthest_from_mean, make_rim
 
 
 class Grouping(NamedTuple):
     """What is left to be grouped, and what is done; `state` holds the number of classes made so far."""
 
     tree: KdTree
+    rim: Rim
     points: NDArray[np.float64]  # [d, n]
     sums: NDArray[np.float64]  # [d] of the remaining records
     labels: NDArray[np.int32]  # [n] class of each record, -1 while it has none
@@ -37,6 +39,7 @@ def make_grouping(points: NDArray[np.float64], k: int) -> Grouping:
         sums[j] = points[j].sum()
     return Grouping(
         make_tree(points, np.arange(n)),
+        make_rim(points),
         points,
         sums,
         np.full(n, -1, np.int32),
@@ -95,7 +98,7 @@ def mdav_rounds(work: Grouping, k: int, rounds: int) -> int:
             _group_rest(work)
             break
         rounded_mean(work.sums, size[0], work.query)
-        first = farthest(work.tree, work.query)
+        first = farthest_from_mean(work.rim, work.points, work.labels, work.query)
         if size[0] < 3 * k:
             _group_around(work, first)
             _group_rest(work)
