@@ -52,7 +52,7 @@ _PUBLIC = {
 for _name in ("algorithms", "metrics", "models", "papers"):
     del globals()[_name]  # so that __getattr__ answers with the function
 
-__all__ = ["__version__", "datasets", *_PUBLIC]  # noqa: PLE0604
+__all__ = ["__version__", "datasets", *_PUBLIC]
 
 
 def __getattr__(name: str) -> Any:

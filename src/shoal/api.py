@@ -94,18 +94,25 @@ def anonymize(
     >>> release.evidence.holds, release.table["age"].to_pylist()[0]
     (True, '[31, 36]')
     """
-    from .recode import publish
-    from .release import make_release
-
     policy, parameters = _split(policy, options)
     chosen = make_algorithm(algorithm, parameters)
     run = Run(seed, progress or Progress())
     with run.progress.stage("encoding"):
         prepared = prepare(data, policy)
     classes = partition_prepared(prepared, chosen, run)
+    return release_prepared(prepared, classes, chosen, run, key=key)
+
+
+def release_prepared(
+    prepared: Prepared, classes: Partition, algorithm: Algorithm, run: Run, *, key: bytes | None = None
+) -> Release:
+    """Return the verified release of a prepared table by a partition that an algorithm made."""
+    from .recode import publish
+    from .release import make_release
+
     with run.progress.stage("publishing and verifying"):
         published = publish(prepared.table.data, prepared.encoded, classes, prepared.policy, key=key)
-        return make_release(prepared, classes, published, chosen, seed)
+        return make_release(prepared, classes, published, algorithm, run.seed)
 
 
 def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -134,9 +135,8 @@ def compare_algorithms(
         Seed and progress, the same for every row.
     """
     from . import api, registry
-    from .recode import publish
-    from .release import make_release
 
+    ephemeral = secrets.token_bytes(32)  # no release leaves this function, so no pseudonym does
     for name in algorithms:
         registry.get("algorithms", name)  # an unknown name is refused before any work is done
     policies = [policy] if k is None else [with_k(policy, each) for each in k]
@@ -147,8 +147,7 @@ def compare_algorithms(
         began = time.perf_counter()
         classes = api.partition_prepared(prepared, algorithm, run)
         seconds = time.perf_counter() - began
-        published = publish(prepared.table.data, prepared.encoded, classes, prepared.policy)
-        return make_release(prepared, classes, published, algorithm, run.seed), seconds
+        return api.release_prepared(prepared, classes, algorithm, run, key=ephemeral), seconds
 
     with run.progress.stage("comparing", len(algorithms) * len(policies)) as stage:
         rows = []

@@ -18,7 +18,7 @@ from .errors import ParameterError, UnknownName
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What a parameter accepts. Subclasses say it in words, check it, parse it and describe it as JSON Schema."""
+    """What a parameter accepts: said in words, checked, parsed, and described as JSON Schema."""
 
     def words(self) -> str:
         """Return the constraint as a phrase that completes 'must be ...'."""

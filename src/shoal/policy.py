@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .encoding import Encoded
-    from .hierarchies import Hierarchy
     from .kernels.rules import Rules
     from .models.base import Model
 
@@ -27,7 +26,9 @@ ColumnsLike = Iterable[str] | Mapping[str, Any]
 
 _SUPPRESSION = Parameter("suppression", Real(0, 1), "share of records that may be suppressed", 0.0)
 _SUPPRESSED = Parameter("suppressed", Choice(("drop", "star")), "what becomes of them", "drop")
-_UNKNOWN = Parameter("unknown_values", Choice(("refuse", "root")), "values a hierarchy does not know", "refuse")
+_UNKNOWN = Parameter(
+    "unknown_values", Choice(("refuse", "root")), "values a hierarchy does not know", "refuse"
+)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -37,8 +38,8 @@ class Policy:
     Parameters
     ----------
     identifiers, quasi, sensitive : list of names, or dict of name to details
-        Details of a quasi-identifier or sensitive column: a kind ("numeric", "ordinal", "categorical", "date"),
-        a `Hierarchy`, or a `Column`. Details of an identifier: "drop" (default), "pseudonym" or "mask".
+        Details of a quasi-identifier or sensitive column: a kind ("numeric", "ordinal", "categorical" or
+        "date"), a `Hierarchy`, or a `Column`. Of an identifier: "drop" (default), "pseudonym" or "mask".
     weight : str, optional
         A column of sampling weights, published as it is.
     models : list of privacy models
@@ -94,7 +95,7 @@ class Policy:
         available = [column.name for column in self.schema.sensitive]
         for model in self.models:
             if not hasattr(model, "achieved_by_class"):
-                raise ParameterError("'models' of the policy must be privacy models such as shoal.KAnonymity(5)")
+                raise ParameterError("'models' of the policy must be privacy models: shoal.KAnonymity(5)")
             if not model.per_column:
                 continue
             if not available:
@@ -133,7 +134,7 @@ class Policy:
     def resolved(self, data: pa.Table) -> Policy:
         """Return the policy with every kind and order that was left open filled in from a table.
 
-        What is filled in are kinds and, for ordered categories, their order; verification of a file needs both.
+        What is filled in are kinds and, for ordered categories, their order: verification needs both.
         """
         from .inference import complete
 
@@ -172,9 +173,7 @@ def short_policy(
 ) -> Policy:
     """Return a policy from its most common ingredients."""
     strengths = {"k-anonymity": k, "l-diversity": l, "t-closeness": t}
-    models = [
-        registry.get("models", name)(value) for name, value in strengths.items() if value is not None
-    ]
+    models = [registry.get("models", name)(value) for name, value in strengths.items() if value is not None]
     return Policy(identifiers=identifiers, quasi=quasi, sensitive=sensitive, models=models, **options)
 
 

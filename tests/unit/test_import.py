@@ -33,7 +33,7 @@ def test_every_public_name_resolves() -> None:
 def test_functions_that_share_a_name_with_a_package_stay_functions() -> None:
     import shoal.algorithms.base
     import shoal.metrics.base
-    import shoal.models.base  # noqa: F401
+    import shoal.models.base
 
     assert "mondrian" in shoal.algorithms()
     assert "k-anonymity" in shoal.models()

@@ -84,7 +84,11 @@ def test_schema_and_dictionary() -> None:
     schema = Sample.json_schema()
     assert schema["required"] == ["k"]
     assert schema["properties"]["t"] == {
-        "type": "number", "minimum": 0, "maximum": 1, "description": "threshold", "default": 0.5
+        "type": "number",
+        "minimum": 0,
+        "maximum": 1,
+        "description": "threshold",
+        "default": 0.5,
     }
     assert Sample(3).to_dict() == {"k": 3}
     assert Sample.create(Sample(3, mode="b").to_dict()) == Sample(3, mode="b")

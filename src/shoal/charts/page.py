@@ -30,7 +30,8 @@ _DRAW = """
     const drawn = Object.assign({}, spec, {config: look});
     if (drawn.width === 'container') drawn.width = Math.max(220, place.clientWidth - 60);
     const runtime = vega.parse(vegaLite.compile(drawn).spec, null, {ast: true});
-    new vega.View(runtime, {expr: shoalInterpreter, renderer: 'svg', container: place, hover: true}).runAsync();
+    const view = {expr: shoalInterpreter, renderer: 'svg', container: place, hover: true};
+    new vega.View(runtime, view).runAsync();
   }
 })();
 """

@@ -1,1 +1,1 @@
-"""Everything compiled by Numba: arrays and named tuples in, arrays out. Imports nothing of ours but itself."""
+"""Everything compiled by Numba: arrays and named tuples in, arrays out. Imports nothing else of ours."""

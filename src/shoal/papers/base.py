@@ -123,7 +123,7 @@ class Paper(Parameterised):
     citation: ClassVar[str] = ""
     claims: ClassVar[tuple[Claim, ...]] = ()
 
-    quick: bool = param(Flag(), "smaller tables and fewer settings, to look rather than to judge", default=False)
+    quick: bool = param(Flag(), "smaller tables, fewer settings: to look, not to judge", default=False)
 
     @abstractmethod
     def experiments(self, run: Run) -> Results:
@@ -134,7 +134,7 @@ class Paper(Parameterised):
         """Return the paper's figures and tables drawn from our rows."""
 
     def setting(self) -> str:
-        """Return how our setting relates to the paper's: data, versions, choices where the paper is silent."""
+        """Return how our setting relates to the paper's: data, versions, choices it leaves open."""
         return ""
 
     def findings(self, results: Results) -> list[Finding]:

@@ -90,7 +90,8 @@ def machine() -> str:
     """Return what the times were measured on, in one line."""
     import os
 
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    python = platform.python_version()
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {python}"
 
 
 def _section(figure: Figure) -> Section:
