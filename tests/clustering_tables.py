@@ -25,7 +25,7 @@ def _column(values: st.SearchStrategy[object], nulls: bool) -> st.SearchStrategy
 
 
 @st.composite
-def mixed_tables(draw: st.DrawFn, max_records: int = 40) -> pa.Table:
+def mixed_tables(draw: st.DrawFn, max_records: int = 30) -> pa.Table:
     """Draw a table with a coarse and a fine number, a rank, a category, two trees and a disease."""
     nulls = draw(st.lists(st.booleans(), min_size=6, max_size=6))
     span = draw(st.sampled_from([1, 3, 12]))

@@ -40,7 +40,7 @@ ALGORITHMS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     table=mixed_tables(),
     k=st.integers(1, 6),

@@ -26,7 +26,7 @@ def classes(encoded: Encoded, *models: Model, relaxed: bool = False) -> set[froz
     return classes_of(Mondrian(relaxed=relaxed).partition(encoded, rules, Run()))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(table=mixed_tables(), k=st.integers(1, 6), relaxed=st.booleans(), weight=st.sampled_from([1.0, 0.3]))
 def test_classes_are_those_of_the_definition(table: pa.Table, k: int, relaxed: bool, weight: float) -> None:
     encoded = encoded_of(table, weight)
