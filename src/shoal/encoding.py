@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .distinct import distinct
-from .errors import DataError, PolicyError
+from .errors import DataError, PolicyError, UnknownName
 from .hierarchies.tree import Tree
 from .inference import complete_from, spelled
 from .schema import Column, Kind
@@ -121,6 +121,17 @@ class Encoded:
     def sensitive_index(self, name: str) -> int:
         """Return the position of a sensitive column."""
         return [column.name for column in self.sensitive].index(name)
+
+    def column_codes(self, name: str) -> tuple[NDArray[np.int32], int]:
+        """Return the codes of a sensitive column or quasi-identifier, and how many codes there can be."""
+        for j, sensitive in enumerate(self.sensitive):
+            if sensitive.name == name:
+                return self.sensitive_codes[:, j], sensitive.size
+        for j, quasi in enumerate(self.quasi):
+            if quasi.name == name:
+                return self.codes[:, j], quasi.size + 1
+        known = [column.name for column in (*self.sensitive, *self.quasi)]
+        raise UnknownName.nearest("sensitive column or quasi-identifier", name, known)
 
     def flat_sensitive(self) -> NDArray[np.int32]:
         """Return int32[s, n]: sensitive codes numbered through over all columns, as in `Rules.start`."""

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encoding import Encoded
-from ..errors import UnknownName
 from ..params import Parameterised
 from ..partitions import Partition
 from .cells import Cells, ClassValues, class_values
@@ -66,17 +65,7 @@ class Measured:
 
     def class_values(self, name: str) -> ClassValues:
         """Return how often each value of a sensitive column or quasi-identifier occurs in each class."""
-        encoded = self.encoded
-        sensitive = [column.name for column in encoded.sensitive]
-        quasi = [column.name for column in encoded.quasi]
-        if name in sensitive:
-            j = sensitive.index(name)
-            codes, size = encoded.sensitive_codes[:, j], encoded.sensitive[j].size
-        elif name in quasi:
-            j = quasi.index(name)
-            codes, size = encoded.codes[:, j], encoded.quasi[j].size + 1
-        else:
-            raise UnknownName.nearest("sensitive column or quasi-identifier", name, sensitive + quasi)
+        codes, size = self.encoded.column_codes(name)
         return self.keep(f"class values of {name}", lambda: class_values(codes, size, self.partition))
 
     def cells(self, j: int) -> Cells:
