@@ -16,8 +16,13 @@ from .errors import UnknownName
 _BUILT_IN: dict[str, dict[str, str]] = {
     "algorithms": {
         "auto": "shoal.algorithms.auto:Auto",
+        "bottom-up": "shoal.algorithms.bottom_up:BottomUp",
+        "dop": "shoal.algorithms.dop:Dop",
         "k-member": "shoal.algorithms.k_member:KMember",
+        "mdav": "shoal.algorithms.mdav:Mdav",
         "mondrian": "shoal.algorithms.mondrian:Mondrian",
+        "top-down": "shoal.algorithms.top_down:TopDown",
+        "v-mdav": "shoal.algorithms.v_mdav:VMdav",
     },
     "models": {
         "k-anonymity": "shoal.models.k_anonymity:KAnonymity",
