@@ -1,0 +1,213 @@
+"""DOP: density clusters first, then every cluster cut at the best of all boundaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..encoding import Encoded
+from ..errors import ParameterError
+from ..params import Choice, Constraint, Flag, Integer, Optional, Real, Text, param
+from ..partitions import SUPPRESSED, Partition
+from ..progress import Run, Stage
+from .base import Algorithm
+from .category_order import ORDERS, ordered_codes
+from .clusters import NOISE, WEIGHTS, Clustering, Density, attach_failing, coordinates, density_clusters
+from .cutting import Task, cut_clusters
+from .distinct import distinct_rows
+
+if TYPE_CHECKING:
+    from ..kernels.rules import Rules
+
+_VARIANTS = {
+    "paper": {"objective": "lil", "weights": "cardinality", "noise": "keep", "order": "alphabetical"},
+    "repaired": {"objective": "ncp", "weights": "uniform", "noise": "split", "order": "similarity"},
+}
+
+
+def _by_variant(constraint: Constraint, help: str) -> str | None:
+    found: str | None = param(Optional(constraint), f"{help}; as the variant says when none", default=None)
+    return found
+
+
+@dataclass(frozen=True)
+class Dop(Algorithm):
+    """Density-based optimal partitioning: cluster by density, then cut where the loss falls most.
+
+    Parameters
+    ----------
+    variant : "repaired" or "paper"
+        Sets `objective`, `weights`, `noise` and `order` where they are none: ncp, uniform, split and
+        similarity, or lil, cardinality, keep and alphabetical.
+    objective : "ncp" or "lil"
+        What the two sides of a cut should add up to least of: the loss of their records in all columns as
+        they will be published, or the paper's local information loss, the ranges of the columns of numbers.
+    weights : "inverse", "uniform" or "cardinality"
+        Weight of a column in the distance: the less, the same or the more, the more values it has.
+    noise : "keep", "mask", "split", "join" or "absorb"
+        What becomes of records in no cluster: one class if that keeps the policy, else suppressed;
+        suppressed; cut like a cluster; put to the nearest cluster, which is then cut; or put to the class of
+        the nearest record in a cluster.
+    order : "alphabetical", "appearance", "frequency" or "similarity"
+        How categories without hierarchy are put in a row.
+    clustering : bool
+        False leaves the first phase out: the whole table is one cluster.
+    eps : float, optional
+        Reach of the density clustering, between 0 and about 1; the elbow of the k-distance curve when none.
+    min_samples : int, optional
+        Records within reach that make a record dense, itself included; the policy's least class size, or one
+        more than there are quasi-identifiers if that is greater, when none.
+    target : str, optional
+        A sensitive column or quasi-identifier that should stay predictable from the published table.
+    target_weight : float
+        Share of the score of a cut that is the target's entropy instead of loss.
+    parallel : bool
+        Use all cores on large tables. The partition is the same.
+
+    Notes
+    -----
+    A cluster that could not be a class joins the valid one with the nearest centre. Cuts go on as long as a
+    boundary is left both sides of which keep the policy; among equally good ones the more even wins, then the
+    earlier column and the lower value. Records with equal quasi-identifiers stay together.
+
+    References
+    ----------
+    Sharma, A., Kumar, N. and Reddy, M. S.: A density-driven anonymization framework for privacy preservation
+    and data utility optimization.
+
+    Examples
+    --------
+    >>> Dop(variant="paper").chosen.noise
+    'keep'
+    >>> Dop(variant="paper", noise="mask").to_dict()
+    {'variant': 'paper', 'noise': 'mask'}
+    """
+
+    name: ClassVar[str] = "dop"
+    summary: ClassVar[str] = "clusters by density, then tries every cut; low loss and fast"
+    reference: ClassVar[str] = "Sharma, Kumar and Reddy"
+
+    variant: str = param(Choice(("repaired", "paper")), "what the other choices default to", default="repaired")
+    objective: str | None = _by_variant(Choice(("ncp", "lil")), "what cuts make small")
+    weights: str | None = _by_variant(Choice(WEIGHTS), "weights of columns in the distance")
+    noise: str | None = _by_variant(
+        Choice(("keep", "mask", "split", "join", "absorb")), "what becomes of records in no cluster"
+    )
+    order: str | None = _by_variant(Choice(ORDERS), "order of categories without hierarchy")
+    clustering: bool = param(Flag(), "cluster by density before cutting", default=True)
+    eps: float | None = param(
+        Optional(Real(0)), "reach of the clustering; read from the table when none", default=None
+    )
+    min_samples: int | None = param(
+        Optional(Integer(1)), "records within reach that make one dense; by the policy when none", default=None
+    )
+    target: str | None = param(Optional(Text()), "column that should stay predictable", default=None)
+    target_weight: float = param(Real(0, 1), "share of the target in the score of a cut", default=0.5)
+    parallel: bool = param(Flag(), "use all cores on large tables; same partition", default=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.target is not None and self.chosen.objective == "lil":
+            raise ParameterError(
+                "'target' of dop goes with the objective 'ncp' only",
+                hint="The paper's objective knows no class sizes, so entropy cannot be weighed against it.",
+            )
+
+    @property
+    def chosen(self) -> Self:
+        """The same algorithm with everything the variant decides filled in."""
+        open_ones = {name: value for name, value in _VARIANTS[self.variant].items() if getattr(self, name) is None}
+        return replace(self, **open_ones) if open_ones else self
+
+    def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        return _Working(self.chosen, encoded, rules, run).partition()
+
+
+class _Working:
+    """One run of the algorithm over one table."""
+
+    def __init__(self, settings: Dop, encoded: Encoded, rules: Rules, run: Run) -> None:
+        self.settings, self.encoded, self.rules, self.run = settings, encoded, rules, run
+        assert settings.order is not None
+        self.codes = ordered_codes(encoded, settings.order)
+        self.first, self.row = distinct_rows(encoded)
+
+    def partition(self) -> Partition:
+        """Cluster, deal with noise, cut."""
+        labels = np.zeros(len(self.first), dtype=np.int32)
+        clustering = None
+        if self.settings.clustering:
+            with self.run.progress.stage("clustering by density"):
+                clustering, labels = self._clusters()
+        with self.run.progress.stage("dop", total=self.encoded.records) as stage:
+            return Partition.from_labels(self._classes(clustering, labels, stage))
+
+    def _clusters(self) -> tuple[Clustering, NDArray[np.int32]]:
+        """Return the density clusters, and the label of every distinct row once each cluster is valid."""
+        settings, k = self.settings, self.rules.k
+        assert settings.weights is not None
+        at = coordinates(self.encoded, self.codes[self.first], settings.weights)
+        samples = settings.min_samples or max(k, self.codes.shape[1] + 1)
+        density = Density(settings.weights, settings.eps, samples, settings.parallel)
+        clustering = density_clusters(at, self.row, density, self.run)
+        sensitive = self.encoded.flat_sensitive()
+        return clustering, attach_failing(clustering, at, self.row, self.rules, sensitive)
+
+    def _classes(
+        self, clustering: Clustering | None, labels: NDArray[np.int32], stage: Stage
+    ) -> NDArray[np.int64]:
+        """Return the class of every record."""
+        settings = self.settings
+        noise = labels == NOISE
+        settle_noise = clustering is not None and noise.any()
+        if settle_noise and (noise.all() or (settings.noise == "split" and self._holds(noise))):
+            labels = np.where(noise, labels.max() + 1, labels)
+            settle_noise = False
+        elif settle_noise and settings.noise in ("split", "join"):
+            labels = self._nearest(clustering, labels, labels)
+            settle_noise = False
+        task = Task(
+            encoded=self.encoded,
+            codes=self.codes,
+            rules=self.rules,
+            paper=settings.objective == "lil",
+            target=settings.target,
+            target_weight=settings.target_weight,
+            parallel=settings.parallel,
+        )
+        classes = cut_clusters(task, self.row, labels.astype(np.int32), stage)
+        return self._with_noise(clustering, labels, classes) if settle_noise else classes
+
+    def _with_noise(
+        self, clustering: Clustering | None, labels: NDArray[np.int32], classes: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the classes once the records in no cluster are kept, suppressed or absorbed."""
+        noise = labels == NOISE
+        lost = noise[self.row]
+        if self.settings.noise == "absorb":
+            by_row = np.full(len(labels), NOISE, dtype=np.int32)
+            by_row[self.row] = classes
+            return self._nearest(clustering, labels, by_row)[self.row].astype(np.int64)
+        kept = self.settings.noise == "keep" and self._holds(noise)
+        return np.where(lost, classes.max() + 1 if kept else SUPPRESSED, classes)
+
+    def _nearest(
+        self, clustering: Clustering | None, labels: NDArray[np.int32], wanted: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Return `wanted` with the entries of noise filled in from the nearest row that is in a cluster."""
+        assert clustering is not None
+        noise = np.flatnonzero(labels == NOISE)
+        filled = wanted.copy()
+        filled[noise] = clustering.neighbourhood.nearest(labels != NOISE, wanted, noise)
+        return filled
+
+    def _holds(self, rows: NDArray[np.bool_]) -> bool:
+        """Return whether the records of these distinct rows could be a class."""
+        from ..kernels.clusters import keep_promises
+
+        members = np.flatnonzero(rows[self.row])
+        offsets = np.array([0, len(members)])
+        return bool(keep_promises(self.rules, self.encoded.flat_sensitive(), members, offsets)[0])
