@@ -21,6 +21,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "k-member": "shoal.algorithms.k_member:KMember",
         "mdav": "shoal.algorithms.mdav:Mdav",
         "mondrian": "shoal.algorithms.mondrian:Mondrian",
+        "optimal-1d": "shoal.algorithms.optimal_1d:OptimalOneDimensional",
         "top-down": "shoal.algorithms.top_down:TopDown",
         "v-mdav": "shoal.algorithms.v_mdav:VMdav",
     },
