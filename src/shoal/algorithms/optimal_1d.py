@@ -75,7 +75,7 @@ class OptimalOneDimensional(Algorithm):
             return np.argsort(points[0], kind="stable").astype(np.int64)
         if self.path == "hilbert":
             return np.argsort(hilbert_places(_widest(points)), kind="stable").astype(np.int64)
-        return _tour(points, run)
+        return tour(points, run)
 
 
 def _widest(points: NDArray[np.float64], most: int = 31) -> NDArray[np.float64]:
@@ -84,7 +84,7 @@ def _widest(points: NDArray[np.float64], most: int = 31) -> NDArray[np.float64]:
     return np.ascontiguousarray(points[kept])
 
 
-def _tour(points: NDArray[np.float64], run: Run) -> NDArray[np.int64]:
+def tour(points: NDArray[np.float64], run: Run) -> NDArray[np.int64]:
     """Return the tour to the nearest remaining record, from the one farthest from the mean."""
     from ..kernels.kd_tree import farthest, make_tree, remove
     from ..kernels.paths import walk_nearest

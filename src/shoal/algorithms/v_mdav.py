@@ -61,12 +61,12 @@ class VMdav(Algorithm):
         with run.progress.stage("grouping the farthest records", encoded.records * len(tried)) as stage:
             found = []
             for gamma in tried:
-                labels = _group(points, rules.k, gamma, stage)
+                labels = group_records(points, rules.k, gamma, stage)
                 found.append((squared_error(points, labels), labels))
         return Partition.from_labels(min(found, key=lambda pair: pair[0])[1])
 
 
-def _group(points: NDArray[np.float64], k: int, gamma: float, stage: Stage) -> NDArray[np.int32]:
+def group_records(points: NDArray[np.float64], k: int, gamma: float, stage: Stage) -> NDArray[np.int32]:
     """Return the class of every record for one gamma."""
     from ..kernels.grid import rounded_mean
     from ..kernels.mdav import join_nearest, make_grouping, v_mdav_rounds
