@@ -101,6 +101,20 @@ def test_codes_that_share_a_bit_are_told_apart() -> None:
     assert classes(encoded, 3, KMember()) == expected(encoded, 3, KMember())
 
 
+def test_two_values_a_hierarchy_does_not_know_are_far_apart() -> None:
+    """A class of nothing but unknown values publishes the root, even when the values are the same."""
+    towns = ["nowhere", "Kiel", "nowhere", "Ulm"] * 6
+    table = pa.table({"town": towns, "x": [i % 3 for i in range(len(towns))]})
+    policy = shoal.Policy(
+        quasi={"town": shoal.Hierarchy.from_dict({"n": ["Kiel"], "s": ["Ulm"]}), "x": "numeric"},
+        unknown_values="root",
+    )
+    encoded = encode(table, policy.resolved(table))
+    for seed in range(10):
+        found = classes(encoded, 2, KMember(), seed)
+        assert found == expected(encoded, 2, KMember(), seed)
+
+
 def test_the_seed_decides() -> None:
     table = pa.table({"x": list(range(40)) * 2, "y": list("ab") * 40})
     encoded = encode(table, shoal.Policy(quasi=["x", "y"]).resolved(table))
