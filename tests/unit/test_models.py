@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -67,6 +68,8 @@ def test_impossible_parameters_are_refused(make, words):
 @pytest.mark.parametrize("name", registry.names("models"))
 def test_every_model_tells_what_it_is(name):
     model = registry.get("models", name)
+    page = Path(__file__).parents[2] / "docs" / "reference" / "models.md"
+    assert f"`{model.__name__}(" in page.read_text(encoding="utf-8")
     assert model.name == name
     assert model.summary
     assert model.reference
@@ -153,6 +156,17 @@ def test_the_least_class_size_follows_from_each_model(model, least):
     assert policy.compile(encoded).k == least
 
 
+def in_kernel(model, labels, **options):
+    """Whether the kernel lets each class of a partition pass."""
+    encoded, policy = encoded_with(model, **options)
+    partition = Partition.from_labels(np.array(labels))
+    rules = compile_rules(policy.models, encoded, partition.labels >= 0)
+    stats, sensitive = kernel.make_stats(rules), encoded.flat_sensitive()
+    return [
+        bool(kernel.class_ok(rules, sensitive, partition.members(c), stats)) for c in range(partition.classes)
+    ]
+
+
 @pytest.mark.parametrize(
     ("model", "labels", "expected"),
     [
@@ -165,13 +179,25 @@ def test_the_least_class_size_follows_from_each_model(model, least):
 )
 def test_ties_hold(model, labels, expected):
     assert verdicts(model, labels) == expected
-    encoded, policy = encoded_with(model)
-    partition = Partition.from_labels(np.array(labels))
-    rules = compile_rules(policy.models, encoded, partition.labels >= 0)
-    stats = kernel.make_stats(rules)
-    sensitive = encoded.flat_sensitive()
-    found = [kernel.class_ok(rules, sensitive, partition.members(c), stats) for c in range(2)]
-    assert found == expected
+    assert in_kernel(model, labels) == expected
+
+
+def test_a_value_too_rare_in_a_class_breaks_delta_disclosure():
+    table = pa.table({"age": range(20), "ill": ["a"] * 9 + ["b"] + ["b"] * 9 + ["a"]})
+    model = shoal.DeltaDisclosure(1, absent="ignore")  # ln 0.2 is below -1, ln 1.8 is not above 1
+    labels = [0] * 10 + [1] * 10
+    assert verdicts(model, labels, table=table) == in_kernel(model, labels, table=table) == [False, False]
+    model = shoal.DeltaDisclosure(2, absent="ignore")
+    assert verdicts(model, labels, table=table) == in_kernel(model, labels, table=table) == [True, True]
+
+
+@pytest.mark.parametrize(("t", "expected"), [(0.5, [True, True]), (0.45, [False, False])])
+def test_values_of_suppressed_records_alone_have_no_rank(t, expected):
+    table = pa.table({"age": range(6), "pay": [1, 1, 2, 3, 4, 4]})
+    model = shoal.TCloseness(t, distance="ordered")
+    labels = [0, 0, -1, -1, 1, 1]
+    assert verdicts(model, labels, "pay", table=table, sensitive=["pay"]) == expected
+    assert in_kernel(model, labels, table=table, sensitive=["pay"]) == expected
 
 
 def test_an_entropy_near_its_threshold_is_computed_again():

@@ -69,7 +69,7 @@ class DeltaPresence(PopulationModel):
         counts = self.population_counts(statistics)
         high = rational(self.high)
         most = limits(high.numerator, high.denominator, int(counts.max(initial=1)))
-        within = (counts >= statistics.sizes) & (statistics.sizes <= most * counts)
+        within = statistics.sizes <= most * counts  # high is at most 1, so the class fits into the population
         return np.asarray(within & self._enough(statistics.sizes, counts))
 
     def _enough(self, sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
