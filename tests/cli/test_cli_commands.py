@@ -184,6 +184,7 @@ def test_what_the_registry_holds(group: str, run: Run) -> None:
     assert run(group, "no-such-name").exit_code == 2
 
 
+@pytest.mark.real_data
 def test_data_sets(run: Run) -> None:
     assert "adult" in run("datasets").stdout
     plain = json.loads(run("datasets", "adult", "--json").stdout)

@@ -106,6 +106,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.real_data
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_set_loads_from_the_folder(name: str) -> None:
     table = datasets.load(name)
@@ -116,6 +117,7 @@ def test_every_set_loads_from_the_folder(name: str) -> None:
     assert sum(column.null_count for column in table.columns) == empty
 
 
+@pytest.mark.real_data
 @pytest.mark.parametrize(
     "name",
     [
@@ -144,6 +146,7 @@ def test_a_download_is_cleaned_checked_and_cached(
     assert datasets.path(name).parent == nowhere / "shoal"
 
 
+@pytest.mark.real_data
 def test_the_four_clinics_are_merged(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     by_clinic: dict[str, list[list[str]]] = {}
     for row in rows("heart-920")[1:]:
@@ -154,6 +157,7 @@ def test_the_four_clinics_are_merged(nowhere: Path, monkeypatch: pytest.MonkeyPa
     assert clean(parts) == (DATA / "heart_disease_920.csv").read_text("utf-8")
 
 
+@pytest.mark.real_data
 @pytest.mark.parametrize("name", ["facebook-ego0", "facebook-ego0-binary"])
 def test_ego_networks_become_tables(name: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header, *records = rows("facebook-ego0-binary")
@@ -170,6 +174,7 @@ def test_ego_networks_become_tables(name: str, nowhere: Path, monkeypatch: pytes
     assert datasets.path(name).read_bytes() == (DATA / SOURCES[name].file).read_bytes()
 
 
+@pytest.mark.real_data
 def test_hierarchies_are_fetched_and_cleaned(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def sent(raw: Raw) -> bytes:
         column = raw.url.rpartition("hierarchy_")[2]
@@ -183,6 +188,7 @@ def test_hierarchies_are_fetched_and_cleaned(nowhere: Path, monkeypatch: pytest.
     assert datasets.hierarchies("bank") == {}
 
 
+@pytest.mark.real_data
 def test_a_changed_download_is_refused(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "_fetched", lambda raw: rebuilt("wdbc") + b"1\n")
     with pytest.raises(DataError, match="is not the file that is known"):
@@ -210,6 +216,7 @@ def test_every_other_set_can_be_fetched() -> None:
     assert {name for name, source in SOURCES.items() if source.clean is None} == UNREACHABLE
 
 
+@pytest.mark.real_data
 def test_a_changed_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = (DATA / "bank.csv").read_bytes()
     (tmp_path / "bank.csv").write_bytes(content.replace(b"30,", b"31,", 1))

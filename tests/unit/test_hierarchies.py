@@ -645,6 +645,7 @@ def test_repr_and_preview_show_no_values() -> None:
 DATA = Path(os.environ["SHOAL_DATA"])
 
 
+@pytest.mark.real_data
 @pytest.mark.parametrize(
     "path", sorted((DATA / "hierarchies").glob("adult_*.csv")), ids=lambda path: path.stem
 )
@@ -680,13 +681,3 @@ def test_encoding_takes_a_bound_hierarchy() -> None:
     assert encoded.quasi[0].values.to_pylist() == ["Kiel", "Bremen", "Ulm", "Lindau", "*"]
     assert encoded.quasi[1].numbers is not None
     assert encoded.quasi[1].numbers.tolist() == [21, 25, 30]
-
-
-def test_the_how_to_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parents[2] / "docs" / "how-to" / "hierarchies.md"
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
-    assert len(blocks) > 5
-    names: dict[str, Any] = {}
-    for block in blocks:
-        exec(compile(block, str(page), "exec"), names)

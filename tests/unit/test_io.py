@@ -6,7 +6,6 @@ import datetime as dt
 import gzip
 import io
 import math
-import re
 import sys
 import time
 import traceback
@@ -454,10 +453,3 @@ def test_a_million_fields_take_no_python_loop(tmp_path: Path) -> None:
     assert sio.read(tmp_path / "t.csv").equals(table)
     assert time.process_time() - begin < 10  # 1.35 million fields; a loop over them takes longer
     assert math.isfinite(table["f"][0].as_py())
-
-
-def test_the_guide_runs() -> None:
-    page = Path(__file__).parents[2] / "docs" / "how-to" / "files-and-frames.md"
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.S | re.M)
-    assert len(blocks) == 5
-    exec("\n".join(blocks), {})
