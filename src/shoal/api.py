@@ -59,6 +59,7 @@ def anonymize(
     seed: int = 0,
     progress: Progress | None = None,
     key: bytes | None = None,
+    noise_seed: int | None = None,
     **options: Any,
 ) -> Release:
     """Return a verified release of a table.
@@ -76,6 +77,9 @@ def anonymize(
         Told about every stage.
     key : bytes, optional
         Secret for pseudonyms; never stored.
+    noise_seed : int, optional
+        Where columns are published with noise: draws it again the same. Whoever knows it can take the noise
+        away; without it, the noise comes from the operating system.
     **options
         The policy's ingredients when `policy` is not given, and the algorithm's own parameters.
 
@@ -91,7 +95,7 @@ def anonymize(
     >>> import shoal
     >>> table = {"age": [31, 34, 36, 52, 55, 58], "disease": ["flu", "cold", "flu", "cold", "flu", "cold"]}
     >>> release = shoal.anonymize(table, quasi=["age"], sensitive=["disease"], k=3, l=2)
-    >>> release.evidence.holds, release.table["age"].to_pylist()[0]
+    >>> release.evidence.holds, release.table["age"][0]
     (True, '[31, 36]')
     """
     policy, parameters = _split(policy, options)
@@ -100,18 +104,31 @@ def anonymize(
     with run.progress.stage("encoding"):
         prepared = prepare(data, policy)
     classes = partition_prepared(prepared, chosen, run)
-    return release_prepared(prepared, classes, chosen, run, key=key)
+    return release_prepared(prepared, classes, chosen, run, key=key, noise_seed=noise_seed)
 
 
 def release_prepared(
-    prepared: Prepared, classes: Partition, algorithm: Algorithm, run: Run, *, key: bytes | None = None
+    prepared: Prepared,
+    classes: Partition,
+    algorithm: Algorithm,
+    run: Run,
+    *,
+    key: bytes | None = None,
+    noise_seed: int | None = None,
 ) -> Release:
     """Return the verified release of a prepared table by a partition that an algorithm made."""
     from .recode import publish
     from .release import make_release
 
     with run.progress.stage("publishing and verifying"):
-        published = publish(prepared.table.data, prepared.encoded, classes, prepared.policy, key=key)
+        published = publish(
+            prepared.table.data,
+            prepared.encoded,
+            classes,
+            prepared.policy,
+            key=key,
+            noise_seed=noise_seed,
+        )
         return make_release(prepared, classes, published, algorithm, run.seed)
 
 

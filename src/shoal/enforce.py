@@ -7,7 +7,9 @@ can do it, `PolicyUnsatisfiable` says by how much and what would help.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,14 @@ from .policy import Policy
 from .progress import Run
 
 CANDIDATES = 32  # cheapest unions that are tried for one that holds, before the very cheapest is taken
+
+
+class Way(Enum):
+    """How failing classes are repaired."""
+
+    TRADE = auto()  # merged, or suppressed where that costs less and the limit allows
+    MERGE = auto()  # merged
+    SUPPRESS = auto()  # suppressed where a model that is not monotone fails, else merged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,36 +74,50 @@ def enforce(partition: Partition, encoded: Encoded, policy: Policy, run: Run) ->
         # union may fail where each holds.
         partition = unite_equal_cells(partition, encoded)
     with run.progress.stage("enforcing the policy"):
-        try:
-            return _settle(partition, encoded, policy, trade=policy.suppression > 0)
-        except PolicyUnsatisfiable:
-            if policy.suppression == 0:
-                raise
-        # Suppressing what was dear to merge can leave too little to merge with: merge everything instead.
-        return _settle(partition, encoded, policy, trade=False)
+        *first, last = _ways(policy)
+        for way in first:
+            with contextlib.suppress(PolicyUnsatisfiable):
+                return _settle(partition, encoded, policy, way)
+        return _settle(partition, encoded, policy, last)
 
 
-def _settle(partition: Partition, encoded: Encoded, policy: Policy, *, trade: bool) -> Partition:
-    """Repair round by round; `trade` lets records be suppressed where that is cheaper than merging."""
+def _ways(policy: Policy) -> list[Way]:
+    """Return the ways worth trying, the best first.
+
+    Suppressing what is dear to merge can leave too little to merge with, and merging need not repair a model
+    that is not monotone; so each way may end in a refusal where the next does not.
+    """
+    ways = [Way.MERGE]
+    if policy.suppression > 0:
+        ways.insert(0, Way.TRADE)
+        if not all(model.monotone for model in policy.models):
+            ways.append(Way.SUPPRESS)
+    return ways
+
+
+def _settle(partition: Partition, encoded: Encoded, policy: Policy, way: Way) -> Partition:
+    """Repair round by round until every promise holds."""
     while True:
         broken = failures(class_statistics(encoded, partition), policy)
         if not broken:
             return partition
-        partition = _repair(partition, encoded, policy, broken, trade=trade)
+        partition = _repair(partition, encoded, policy, broken, way)
         _check_limit(partition, policy, broken)
 
 
 def _repair(
-    partition: Partition, encoded: Encoded, policy: Policy, broken: list[Failure], *, trade: bool
+    partition: Partition, encoded: Encoded, policy: Policy, broken: list[Failure], way: Way
 ) -> Partition:
     """Return the partition after one round: fewer classes or more suppressed records than before."""
+    hopeless = [
+        failure.failing
+        for failure in broken
+        if partition.classes == 1 or (way is Way.SUPPRESS and not failure.model.monotone)
+    ]
+    if hopeless:
+        return _suppress(partition, np.logical_or.reduce(hopeless))
     failing = np.logical_or.reduce([failure.failing for failure in broken])
-    hopeless = np.zeros(partition.classes, dtype=bool)
-    for failure in broken:
-        if not failure.model.monotone or partition.classes == 1:
-            hopeless |= failure.failing
-    if hopeless.any():
-        return _suppress(partition, hopeless)
+    trade = way is Way.TRADE
     merger = _Merger(partition, encoded, policy.compile(encoded, partition.labels >= 0))
     allowance = int(policy.suppression * partition.records) - partition.suppressed if trade else 0
     merger.run(np.flatnonzero(failing), allowance)

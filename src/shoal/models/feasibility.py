@@ -40,9 +40,13 @@ def feasible(models: tuple[Model, ...], encoded: Encoded) -> list[str]:
 def _sentence(model: Model, name: str | None, achieved: float) -> str:
     where = "" if name is None else f" for {name!r}"
     return (
-        f"{model}{where} asks for {model.required():.4g}, and the whole table as one class reaches "
-        f"{achieved:.4g}. {model.way_out}"
+        f"{model}{where} asks for {_number(model.required())}, and the whole table as one class reaches "
+        f"{_number(achieved)}. {model.way_out}"
     )
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
 
 
 def _together(models: tuple[Model, ...], encoded: Encoded) -> list[str]:
