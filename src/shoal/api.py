@@ -6,7 +6,7 @@ read -> encode -> compile -> partition -> enforce -> recode -> verify -> measure
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from . import registry
@@ -143,9 +143,10 @@ def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Pa
     from .enforce import enforce
 
     rules = prepared.policy.compile(prepared.encoded)
+    run = replace(run, suppression=prepared.policy.suppression)
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(prepared.encoded, rules, run)
-    return enforce(classes, prepared.encoded, prepared.policy, run)
+    return enforce(classes, prepared.encoded, prepared.policy, run).with_marks(classes.marks)
 
 
 def encode(data: Any, policy: Policy) -> Encoded:
@@ -172,9 +173,9 @@ def partition(
     """
     from .enforce import enforce
 
-    run = Run(seed)
+    run = Run(seed, suppression=policy.suppression)
     made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
-    return enforce(made, encoded, policy, run)
+    return enforce(made, encoded, policy, run).with_marks(made.marks)
 
 
 def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> Audit:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .models.base import Model
 
 _TOP = ("suppression", "suppressed", "unknown_values", "columns", "models")
-_COLUMN = ("role", "kind", "hierarchy", "weight", "form", "domain", "order", "action")
+_COLUMN = ("role", "kind", "hierarchy", "weight", "form", "rho", "domain", "order", "action")
 _ENUMS: dict[str, type[StrEnum]] = {"role": Role, "kind": Kind, "form": Form, "action": Action}
 _DEFAULTS = Column("", Role.QUASI)
 
@@ -189,7 +189,7 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def _column_to_dict(column: Column, base_path: Path | None) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": column.role.value}
-    for key in ("kind", "form", "action", "weight"):
+    for key in ("kind", "form", "action", "weight", "rho"):
         value = getattr(column, key)
         if value != getattr(_DEFAULTS, key):
             plain[key] = value.value if isinstance(value, StrEnum) else value
@@ -307,7 +307,7 @@ class _Reader:
             return _ENUMS[key](value)
         if key == "hierarchy":
             return self._hierarchy(name, value)
-        if key == "weight":
+        if key in ("weight", "rho"):
             return self._numbers(name, key, [value], 1)[0]
         if key == "domain":
             return self._numbers(name, key, value, 2)

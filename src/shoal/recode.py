@@ -29,6 +29,7 @@ from .encoding import Encoded, QuasiColumn, dictionary, numbers_of
 from .errors import PolicyError
 from .inference import without_nan
 from .metrics.hulls import Hulls
+from .noise import Draws, Extent, between, wrapped_around
 from .partitions import Partition
 from .pseudonyms import check_key, replace_identifier
 from .schema import Action, Column, Form, Kind, Role
@@ -49,14 +50,23 @@ class Published:
     table : pyarrow.Table
     rows : int64[published records]
         The row of the input that each published record was made from, ascending.
+    seeded : bool
+        Whether its noise, if it has any, came from a seed, which takes it away again.
     """
 
     table: pa.Table
     rows: NDArray[np.int64]
+    seeded: bool = False
 
 
 def publish(
-    data: pa.Table, encoded: Encoded, partition: Partition, policy: Policy, *, key: bytes | None = None
+    data: pa.Table,
+    encoded: Encoded,
+    partition: Partition,
+    policy: Policy,
+    *,
+    key: bytes | None = None,
+    noise_seed: int | None = None,
 ) -> Published:
     """Return the table as it would be published for a partition; the input's order is kept.
 
@@ -72,6 +82,8 @@ def publish(
         Resolved: the kinds of its columns are known.
     key : bytes, optional
         Secret for the pseudonyms of direct identifiers.
+    noise_seed : int, optional
+        Makes noise that can be drawn again, and so taken away; otherwise the operating system's randomness.
 
     Raises
     ------
@@ -94,7 +106,8 @@ def publish(
             check_key(column, key)
     starred = policy.suppressed == "star" and partition.suppressed > 0
     rows = np.arange(len(partition.labels)) if starred else np.flatnonzero(partition.labels >= 0)
-    recoder = _Recoder.of(data, encoded, partition, rows.astype(np.int64), starred)
+    draws = Draws.fresh() if noise_seed is None else Draws.seeded(noise_seed)
+    recoder = _Recoder.of(data, encoded, partition, rows.astype(np.int64), starred, draws)
     columns = {column.name: column for column in policy.schema.columns}
     made: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in data.column_names:
@@ -105,7 +118,8 @@ def publish(
             made[name] = without_unused_categories(data.column(name).take(pa.array(recoder.rows)))
         elif column.action is not Action.DROP:
             made[name] = replace_identifier(data.column(name).take(pa.array(recoder.rows)), column, key)
-    return Published(pa.table(made), recoder.rows)
+    seeded = noise_seed is not None and any(column.form.noisy for column in policy.schema.quasi)
+    return Published(pa.table(made), recoder.rows, seeded)
 
 
 def _check_names(data: pa.Table, policy: Policy) -> None:
@@ -148,10 +162,17 @@ class _Recoder:
     rows: NDArray[np.int64]
     row_class: pa.Array  # the class of each published record; one past the last for a starred one
     starred: bool
+    draws: Draws
 
     @classmethod
     def of(
-        cls, data: pa.Table, encoded: Encoded, partition: Partition, rows: NDArray[np.int64], starred: bool
+        cls,
+        data: pa.Table,
+        encoded: Encoded,
+        partition: Partition,
+        rows: NDArray[np.int64],
+        starred: bool,
+        draws: Draws,
     ) -> _Recoder:
         encoded = _without_unused_trees(data, encoded)
         hulls = Hulls.of(encoded, partition)
@@ -170,15 +191,17 @@ class _Recoder:
             )
         labels = partition.labels[rows]
         row_class = pa.array(np.where(labels < 0, partition.classes, labels).astype(np.int64))
-        return cls(data, partition, views, rows, row_class, starred)
+        return cls(data, partition, views, rows, row_class, starred, draws)
 
     def cells(self, name: str) -> list[pa.Array | pa.ChunkedArray]:
         """Return the published columns of one quasi-identifier: one, or two for bounds."""
         view = self.views[name]
         if view.form is Form.BOUNDS:
             return [self._typed(view, view.low), self._typed(view, view.high)]
+        if view.form.noisy:
+            return [self._noised(view)]
         if view.form in (Form.MEAN, Form.MEDIAN) and view.column.kind is not Kind.ORDINAL:
-            return [self._spread(_typed_numbers(view, self._centre_numbers(view)))]
+            return [self._spread(_typed_numbers(view, self._centre_numbers(view), view.empty | view.mixed))]
         if view.form in CENTRES:
             codes = self._centre_codes(view)
             if not view.is_text:
@@ -272,6 +295,21 @@ class _Recoder:
         middle: NDArray[np.float64] = numbers[lower] + (numbers[upper] - numbers[lower]) / 2
         return middle
 
+    def _noised(self, view: _View) -> pa.Array:
+        """Return a number drawn inside its class for every published record; null where that says nothing."""
+        numbers = np.append(_numbers(view), np.nan)
+        labels = self.partition.labels[self.rows]
+        hidden = np.append(view.empty | view.mixed, True)[labels]
+        low, high, mean = (
+            np.where(hidden, 0.0, np.append(of_class, 0.0)[labels])
+            for of_class in (numbers[view.low], numbers[view.high], self._means(view))
+        )
+        extent, drawn = Extent(low, high, mean), self.draws.take(len(labels))
+        if view.form is Form.RANDOM:
+            own = np.where(hidden, 0.0, numbers[view.codes[self.rows]])
+            return _typed_numbers(view, wrapped_around(own, extent, drawn), hidden)
+        return _typed_numbers(view, between(extent, view.column.spec.rho, drawn), hidden)
+
     def _means(self, view: _View) -> NDArray[np.float64]:
         numbers = np.append(_numbers(view), np.nan)
         if self.partition.classes == 0:
@@ -338,6 +376,8 @@ def without_unused_categories(column: pa.Array | pa.ChunkedArray) -> pa.Array | 
 
 def _form(column: QuasiColumn) -> Form:
     """Return the form a column is published in, AUTO decided."""
+    if column.spec.form is Form.CENTROID:
+        return {Kind.CATEGORICAL: Form.MODE, Kind.ORDINAL: Form.MEDIAN}.get(column.kind, Form.MEAN)
     if column.spec.form is not Form.AUTO:
         return column.spec.form
     if column.tree is not None:
@@ -371,9 +411,8 @@ def _numbers(view: _View) -> NDArray[np.float64]:
     return numbers
 
 
-def _typed_numbers(view: _View, numbers: NDArray[np.float64]) -> pa.Array:
-    """Return the number of every class as a cell: a date for dates, else a number."""
-    hidden = view.empty | view.mixed
+def _typed_numbers(view: _View, numbers: NDArray[np.float64], hidden: NDArray[np.bool_]) -> pa.Array:
+    """Return numbers as cells, dates for dates; null where hidden."""
     kind = view.column.values.type
     if view.column.kind is not Kind.DATE:
         return pa.array(numbers, mask=hidden)

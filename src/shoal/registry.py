@@ -61,6 +61,8 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "sse": "shoal.metrics.squares:SquaredError",
         "sst": "shoal.metrics.squares:TotalSquares",
         "il-sse": "shoal.metrics.squares:SquaredErrorShare",
+        "dld": "shoal.metrics.linkage:DistanceLinkedDisclosure",
+        "interval-disclosure": "shoal.metrics.linkage:IntervalDisclosure",
         "kl": "shoal.metrics.information:KullbackLeibler",
         "non-uniform-entropy": "shoal.metrics.information:NonUniformEntropy",
         "p-ka": "shoal.metrics.violations:SizeViolations",

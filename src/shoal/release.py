@@ -18,7 +18,7 @@ from .errors import ParameterError
 from .evidence import Evidence
 from .partitions import Partition
 from .recode import Published, without_unused_categories
-from .schema import Role
+from .schema import Form, Role
 from .verification import verify_table
 from .verification.groups import star_rows
 from .writing import write_verified
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 _LIBRARIES = ("numpy", "numba", "pyarrow")
+_FRESH = "drawn from the operating system's randomness"
+_SEEDED = "drawn from a seed: whoever knows it can take the noise away"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,6 +94,7 @@ class Release:
                 "policy": describe_policy(self.policy),
                 "algorithm": {"name": self.algorithm.name, "parameters": self.algorithm.to_dict()},
                 "seed": self.seed,
+                **({"noise": provenance["noise"]} if "noise" in provenance else {}),
                 "evidence": evidence,
                 "metrics": self.metrics,
             }
@@ -133,10 +136,17 @@ class Release:
         """
         if order not in ("shuffle", "keep"):
             raise ParameterError("'order' of write must be one of 'shuffle', 'keep'")
-        table = self.published.replace_schema_metadata(None)
+        table, classes = self.published.replace_schema_metadata(None), self._classes()
         if order == "shuffle":
-            table = table.take(pa.array(_fresh_permutation(table.num_rows)))
-        return write_verified(table, path, self.policy, self.manifest() if manifest else None)
+            turned = _fresh_permutation(table.num_rows)
+            table, classes = table.take(pa.array(turned)), classes[turned]
+        described = self.manifest() if manifest else None
+        return write_verified(table, path, self.policy, described, classes)
+
+    def _classes(self) -> NDArray[np.int32]:
+        """Return the class of every published record."""
+        labels = self.partition.labels
+        return labels if len(labels) == self.published.num_rows else labels[labels >= 0]
 
 
 def make_release(
@@ -172,6 +182,8 @@ def make_release(
         shown = f"{partition.suppressed} of {partition.records}"
         problems += (f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)",)
     provenance = {"input_sha256": hash_table(prepared.table.data), "seed": seed, "versions": _versions()}
+    if any(column.form.noisy for column in policy.schema.quasi):
+        provenance["noise"] = _SEEDED if published.seeded else _FRESH
     evidence = replace(evidence, suppressed=partition.suppressed, problems=problems, provenance=provenance)
     evidence.require()
     return Release(
@@ -179,7 +191,7 @@ def make_release(
         published=published.table,
         partition=partition,
         evidence=evidence,
-        metrics=measure(prepared.encoded, partition, policy),
+        metrics=measure(prepared.encoded, partition, policy, published=published),
         policy=policy,
         algorithm=algorithm,
         seed=seed,
@@ -196,8 +208,9 @@ def settle_suppressed(
     every column that breaks a promise, anywhere, because of them; without those records. The first that holds
     is taken; if none does, the last is, and fails.
     """
-    evidence = verify_table(published.table, policy)
-    suppressed = partition.labels[published.rows] < 0
+    labels = partition.labels[published.rows]
+    evidence = verify_table(published.table, policy, labels)
+    suppressed = labels < 0
     if evidence.holds or not suppressed.any():
         return published, evidence
     broken = {promise.column for promise in evidence.promises if not promise.holds} - {None}
@@ -207,12 +220,14 @@ def settle_suppressed(
         for name in sorted(str(column) for column in broken):
             place, column = table.column_names.index(name), table.column(name)
             table = table.set_column(place, name, _without(column, stars))
-        found = verify_table(table, policy)
+        found = verify_table(table, policy, labels)
         if found.holds:
             return replace(published, table=table), found
     kept = ~suppressed
     table = _compacted(published.table.filter(pa.array(kept)))
-    return Published(table, published.rows[kept]), verify_table(table, policy)
+    return replace(published, table=table, rows=published.rows[kept]), verify_table(
+        table, policy, labels[kept]
+    )
 
 
 def _without(column: pa.ChunkedArray, where: pa.Array) -> pa.Array | pa.ChunkedArray:
@@ -235,6 +250,8 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
             described["kind"] = None if column.kind is None else column.kind.value
         if column.role is Role.QUASI:
             described["form"] = column.form.value
+            if column.form is Form.RHO_NOISE:
+                described["rho"] = column.rho
             described["weight"] = column.weight
             described["hierarchy"] = column.hierarchy is not None
         columns.append(described)

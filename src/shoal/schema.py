@@ -43,7 +43,15 @@ class Form(StrEnum):
     MEAN = "mean"  # microaggregation: one number for the whole class
     MEDIAN = "median"
     MODE = "mode"
+    CENTROID = "centroid"  # mean of numbers and dates, median of ranks, mode of categories
+    RHO_NOISE = "rho-noise"  # a number between the class's mean and its extremes, drawn for every record
+    RANDOM = "random"  # the record's number, moved by a random step and wrapped around inside its class
     BOUNDS = "bounds"  # two columns, NAME_min and NAME_max
+
+    @property
+    def noisy(self) -> bool:
+        """Whether records of one class are published with different cells, drawn at random."""
+        return self in (Form.RHO_NOISE, Form.RANDOM)
 
 
 class Action(StrEnum):
@@ -73,6 +81,8 @@ class Column:
         Public bounds of a numeric column; safer than bounds read from the data.
     order : tuple of str, optional
         The values of an ordinal column from least to greatest.
+    rho : float
+        For the form "rho-noise": how far the noise reaches, 0 nowhere and 1 to the extremes of the class.
     action : Action
         For identifiers.
     """
@@ -85,6 +95,7 @@ class Column:
     form: Form = Form.AUTO
     domain: tuple[float, float] | None = None
     order: tuple[str, ...] | None = None
+    rho: float = 0.5
     action: Action = Action.DROP
 
     @property
@@ -110,6 +121,12 @@ class Column:
         if self.form is Form.ANCESTOR and self.hierarchy is None:
             found.append(f"{self.name!r} is to be published as ancestor but has no hierarchy")
         numeric_forms = (Form.INTERVAL, Form.MEAN, Form.MEDIAN, Form.BOUNDS)
+        if not (math.isfinite(self.rho) and 0 <= self.rho <= 1):
+            found.append(f"rho of {self.name!r} must be between 0 and 1")
+        if self.form.noisy and self.kind not in (None, Kind.NUMERIC, Kind.DATE):
+            found.append(
+                f"{self.name!r} is {self.kind}, and only numbers and dates can be published with noise"
+            )
         if self.form in numeric_forms and self.kind is Kind.CATEGORICAL:
             found.append(f"a categorical column such as {self.name!r} has no {self.form.value}")
         return found

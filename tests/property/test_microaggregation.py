@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from oracle import microaggregation as plain
 
 import shoal
+from oracle import microaggregation as plain
 from shoal import registry
 from shoal.embedding import Embedding
 from shoal.kernels import bottom_up, k_means, kd_tree, mdav, paths, splitting
@@ -72,7 +72,9 @@ def test_top_down(points: list[tuple[int, ...]], k: int, by_mean: bool, parallel
     kernel = splitting.top_down_parallel if parallel else splitting.top_down
     kernel(array(points), np.arange(n), offsets, k, by_mean, labels)
     ids = list(range(n))
-    expected = [c for part in (ids[: n // 3], ids[n // 3 :]) for c in plain.top_down(points, part, k, by_mean)]
+    expected = [
+        c for part in (ids[: n // 3], ids[n // 3 :]) for c in plain.top_down(points, part, k, by_mean)
+    ]
     same_classes(labels, [members for members in expected if members])
 
 
@@ -85,9 +87,7 @@ def test_farthest_pair(points: list[tuple[int, ...]], exact: int) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(points=points_of, k=ks, seed=st.integers(0, 99), by_mean=st.booleans(), parallel=st.booleans())
-def test_bottom_up(
-    points: list[tuple[int, ...]], k: int, seed: int, by_mean: bool, parallel: bool
-) -> None:
+def test_bottom_up(points: list[tuple[int, ...]], k: int, seed: int, by_mean: bool, parallel: bool) -> None:
     n = len(points)
     draws = np.random.default_rng(seed).random(n)
     labels = np.empty(n, np.int64)
@@ -261,7 +261,9 @@ def test_points_are_whole_and_their_distances_exact(age: list[int | None], job: 
 def test_every_column_weighs_what_the_policy_says() -> None:
     rng = np.random.default_rng(0)
     n = 500
-    table = pa.table({"a": rng.normal(size=n), "b": rng.choice(list("xyz"), n), "c": rng.integers(0, 400, n).astype(str)})
+    table = pa.table(
+        {"a": rng.normal(size=n), "b": rng.choice(list("xyz"), n), "c": rng.integers(0, 400, n).astype(str)}
+    )
     columns = {"a": shoal.Column("a", weight=2.0), "b": "categorical", "c": "categorical"}
     embedding = Embedding.of(shoal.encode(table, shoal.Policy(quasi=columns)))
     variances = (embedding.points / embedding.unit).var(axis=1)

@@ -37,6 +37,8 @@ def columns(draw: st.DrawFn, name: str, role: Role) -> Column:
     hierarchy = draw(HIERARCHIES) if role in (Role.QUASI, Role.SENSITIVE) else None
     forms = [Form.AUTO, Form.SET, Form.MODE] if kind is Kind.CATEGORICAL else list(Form)
     forms = [form for form in forms if form is not Form.ANCESTOR or hierarchy is not None]
+    if kind is Kind.ORDINAL:
+        forms = [form for form in forms if not form.noisy]
     low, high = sorted([draw(NUMBERS), draw(NUMBERS)])
     return Column(
         name,
@@ -47,6 +49,7 @@ def columns(draw: st.DrawFn, name: str, role: Role) -> Column:
         form=draw(st.sampled_from(forms)),
         domain=draw(st.sampled_from([None, (low, high)])) if kind is Kind.NUMERIC else None,
         order=tuple(draw(st.lists(st.text(max_size=5)))) if kind is Kind.ORDINAL else None,
+        rho=draw(st.floats(0, 1)),
         action=draw(st.sampled_from(list(Action))),
     )
 

@@ -1,4 +1,4 @@
-"""Bottom-up microaggregation: small groups, drawn at random, join their nearest until all are large enough."""
+"""Bottom-up microaggregation: small groups, drawn at random, join their nearest until all are large."""
 
 from __future__ import annotations
 

@@ -42,7 +42,9 @@ class Mdav(Algorithm):
     """
 
     name: ClassVar[str] = "mdav"
-    summary: ClassVar[str] = "microaggregation: the records farthest out and their nearest become classes of k"
+    summary: ClassVar[str] = (
+        "microaggregation: the records farthest out and their nearest become classes of k"
+    )
     reference: ClassVar[str] = "Domingo-Ferrer and Mateo-Sanz 2002"
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:

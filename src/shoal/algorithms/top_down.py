@@ -1,4 +1,4 @@
-"""Top-down microaggregation: groups are cut around their farthest pair until they have k to 2k - 1 records."""
+"""Top-down microaggregation: groups are cut around their farthest pair until classes are small."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TopDown(ByParts):
     mean and the one farthest from that. Nothing as large as all pairs is ever held.
 
     ``variant="paper"`` scales columns to [0, 1] (Eq. 7), draws centres by distance rather than its square, and
-    sends the rest to the group whose k records have the nearer mean. Parts of fewer than k records join the
+    sends the rest to the group with the nearer mean of k records. Parts of fewer than k records join the
     nearest part in both variants, or the paper's own promise would break.
 
     References
@@ -39,7 +39,9 @@ class TopDown(ByParts):
     """
 
     name: ClassVar[str] = "top-down"
-    summary: ClassVar[str] = "microaggregation: groups are cut around their farthest pair until they are small"
+    summary: ClassVar[str] = (
+        "microaggregation: groups are cut around their farthest pair until they are small"
+    )
     reference: ClassVar[str] = "Yang, random aggregation, Algorithms 1 to 3"
 
     def _group(

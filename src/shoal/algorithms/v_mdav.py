@@ -27,7 +27,7 @@ class VMdav(Algorithm):
     """MDAV with classes of variable size.
 
     The record farthest from the mean of the table and its k - 1 nearest are a class. The nearest remaining
-    record joins it, up to 2k - 1 records, while its distance from the class (from the nearest member) is below
+    record joins it, up to 2k - 1 records, while its distance from the nearest member of the class is below
     gamma times its distance from the nearest other remaining record. The last records, fewer than k, join the
     classes with the nearest means.
 

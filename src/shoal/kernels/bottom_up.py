@@ -28,7 +28,7 @@ class Groups(NamedTuple):
 
 @njit(cache=True)
 def _make_groups(points: NDArray[np.float64], k: int) -> Groups:
-    d, m = points.shape
+    m = points.shape[1]
     state = np.array([m, m if k > 1 else 0])
     places = np.arange(m)
     return Groups(
@@ -65,9 +65,10 @@ def _partner(groups: Groups, k: int, a: int) -> int:
     for b in range(total):
         if b == a or (small > 1 and groups.count[b] >= k):
             continue
-        if best < 0 or groups.distances[b] < groups.distances[best]:
-            best = b
-        elif groups.distances[b] == groups.distances[best] and groups.leader[b] < groups.leader[best]:
+        nearer = best < 0 or groups.distances[b] < groups.distances[best]
+        if nearer or (
+            groups.distances[b] == groups.distances[best] and groups.leader[b] < groups.leader[best]
+        ):
             best = b
     return best
 
@@ -115,7 +116,11 @@ def _members(groups: Groups, slot: int) -> NDArray[np.int64]:
 
 @njit(cache=True)
 def _fill(
-    groups: Groups, points: NDArray[np.float64], slot: int, members: NDArray[np.int64], scratch: NDArray[np.float64]
+    groups: Groups,
+    points: NDArray[np.float64],
+    slot: int,
+    members: NDArray[np.int64],
+    scratch: NDArray[np.float64],
 ) -> None:
     """Make these records, ascending, the group of a slot."""
     groups.sums[slot] = 0.0

@@ -103,9 +103,7 @@ def part_sums(
 
 
 @njit(cache=True)
-def move_centres(
-    points: NDArray[np.float64], parts: NDArray[np.int32], centres: NDArray[np.float64]
-) -> bool:
+def move_centres(points: NDArray[np.float64], parts: NDArray[np.int32], centres: NDArray[np.float64]) -> bool:
     """Move every centre to the mean of its part, empty parts keeping theirs; return whether any moved."""
     sums, sizes = part_sums(points, parts, len(centres))
     mean = np.empty(len(points))

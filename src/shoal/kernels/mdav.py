@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .kd_tree import KdTree, farthest, make_tree, nearest, remove
 from .grid import rounded_mean
+from .kd_tree import KdTree, farthest, make_tree, nearest, remove
 from .rim import Rim, farthest_from_mean, make_rim
 
 

@@ -15,7 +15,7 @@ _BITS = 62  # of a place on the Hilbert curve
 def walk_nearest(
     tree: KdTree, points: NDArray[np.float64], order: NDArray[np.int64], at: int, steps: int
 ) -> int:
-    """Continue a tour from ``order[at - 1]`` by up to `steps` nearest remaining records; return its length."""
+    """Continue a tour from ``order[at - 1]`` by up to `steps` nearest records; return its length."""
     best, near = np.empty(1), np.empty(1, np.int64)
     query = np.empty(len(points))
     for _ in range(steps):

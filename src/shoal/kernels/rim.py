@@ -1,7 +1,7 @@
 """The remaining record farthest from a mean that moves slowly, without looking at all of them.
 
 Records are kept in descending order of their distance from a pivot, an earlier mean. By the triangle
-inequality no record is farther from the mean than its distance from the pivot plus the way the mean has moved,
+inequality no record is farther from the mean than from the pivot plus the way the mean has moved,
 so a walk down that order may stop early. When the walks have cost as much as sorting again, the present mean
 becomes the pivot.
 """
@@ -39,7 +39,9 @@ def make_rim(points: NDArray[np.float64]) -> Rim:
 
 
 @njit(cache=True)
-def _sort(rim: Rim, points: NDArray[np.float64], labels: NDArray[np.int32], mean: NDArray[np.float64]) -> None:
+def _sort(
+    rim: Rim, points: NDArray[np.float64], labels: NDArray[np.int32], mean: NDArray[np.float64]
+) -> None:
     records = np.flatnonzero(labels < 0)
     distances = np.zeros(len(records))
     for j in range(len(mean)):

@@ -22,9 +22,7 @@ def _farthest_place(distances: NDArray[np.float64]) -> int:
 
 
 @njit(cache=True)
-def farthest_pair(
-    points: NDArray[np.float64], found: NDArray[np.float64], exact: int
-) -> tuple[int, int]:
+def farthest_pair(points: NDArray[np.float64], found: NDArray[np.float64], exact: int) -> tuple[int, int]:
     """Return the two columns of float64[d, m] points that lie farthest apart, the first pair of equals.
 
     Above `exact` points: the point farthest from the mean, and the one farthest from that.
@@ -53,9 +51,7 @@ def farthest_pair(
         distances_to(points, a + 1, m, points[:, a].copy(), found)
         for i in range(m - a - 1):
             b = a + 1 + i
-            if found[i] >= best and (
-                found[i] > best or a < first or (a == first and b < second)
-            ):
+            if found[i] >= best and (found[i] > best or a < first or (a == first and b < second)):
                 best, first, second, enough = found[i], a, b, np.sqrt(found[i])
     return first, second
 
@@ -66,7 +62,7 @@ def split_group(
 ) -> None:
     """Fill `side` with 0 or 1 for each of m >= 2k points: two groups of at least k around a pair.
 
-    The first takes its k - 1 nearest, the second its k - 1 nearest of the others; each of the rest goes to the
+    The first takes its k - 1 nearest, the second its k - 1 nearest of the others; the rest goes to the
     side whose seed is nearer, or (`by_mean`) whose k records have the nearer mean; the first of equals.
     """
     d, m = points.shape

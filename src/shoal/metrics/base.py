@@ -19,6 +19,7 @@ from .cells import Cells, ClassValues, class_values
 if TYPE_CHECKING:
     from ..models.statistics import ClassStatistics
     from ..policy import Policy
+    from ..recode import Published
     from .hulls import Hulls
 
 T = TypeVar("T")
@@ -32,6 +33,7 @@ class Measured:
     partition: Partition
     hulls: Hulls
     policy: Policy
+    published: Published | None = None
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @property

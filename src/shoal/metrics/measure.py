@@ -14,6 +14,7 @@ from .hulls import Hulls
 
 if TYPE_CHECKING:
     from ..policy import Policy
+    from ..recode import Published
 
 
 def measure(
@@ -22,6 +23,7 @@ def measure(
     policy: Policy,
     names: Iterable[str | Metric] | None = None,
     hulls: Hulls | None = None,
+    published: Published | None = None,
 ) -> dict[str, float | dict[str, float]]:
     """Return metrics of a partition by name: a number each, or one number per column.
 
@@ -37,6 +39,8 @@ def measure(
         Which ones; a `Metric` brings its parameters along. All that apply as they are when not given.
     hulls : Hulls, optional
         The partition's hulls, where they are known already.
+    published : Published, optional
+        The table as published, which metrics of numbers read; class means stand for it when not given.
 
     Raises
     ------
@@ -55,7 +59,7 @@ def measure(
     >>> found["gcp"], found["ncp"], found["dm"], found["cavg"]
     (0.375, {'age': 0.375}, 8.0, 1.0)
     """
-    measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy)
+    measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy, published)
     if names is None:
         return {metric.name: metric.compute(measured) for metric in _defaults() if metric.applies(measured)}
     found: dict[str, float | dict[str, float]] = {}

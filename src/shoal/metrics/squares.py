@@ -1,4 +1,4 @@
-"""Squared error of microaggregation: every class published as its mean."""
+"""Squared error of microaggregation: every class published as its mean, or as its mean with noise."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..params import Choice, Flag, param
 from ..schema import Kind
 from .base import Measured, Metric
+from .masked import scaled_column
 
 _SCALE = Choice(("z-score", "min-max"))
 _SCALE_HELP = "what a column is divided by: its standard deviation, or its range"
@@ -102,39 +103,11 @@ class SquaredErrorShare(_Squares):
 
 
 def _record_squares(measured: Measured, scale: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, per record, its squared distance from the mean of its class and from that of the table."""
-    encoded = measured.encoded
-    error, total = np.zeros(encoded.records), np.zeros(encoded.records)
-    for j, column in enumerate(encoded.quasi):
+    """Return, per record, its squared distance from what is published and from the mean of the table."""
+    error, total = np.zeros(measured.records), np.zeros(measured.records)
+    for j, column in enumerate(measured.encoded.quasi):
         if column.kind is Kind.NUMERIC and column.numbers is not None:
-            codes = encoded.codes[:, j]
-            centred = _centred(column.numbers, np.bincount(codes, minlength=column.size + 1), scale)[codes]
-            total += centred**2
-            error += (centred - _published(measured, j, centred)) ** 2
+            original, masked = scaled_column(measured, j, scale)
+            total += original**2
+            error += (original - masked) ** 2
     return error, total
-
-
-def _centred(numbers: NDArray[np.float64], counts: NDArray[np.int64], scale: str) -> NDArray[np.float64]:
-    """Return the scaled distance of each code from the mean of the table; null, the last code, lies on it."""
-    found = np.zeros(len(counts))
-    counts = counts[:-1]
-    present = np.flatnonzero(counts)  # a leaf that does not occur has no number
-    numbers, counts = numbers[present], counts[present]
-    if len(present) < 2:
-        return found
-    deviation = numbers - np.average(numbers, weights=counts)
-    if scale == "z-score":
-        width = np.sqrt(np.average(deviation**2, weights=counts))
-    else:
-        width = numbers.max() - numbers.min()
-    found[present] = deviation / width
-    return found
-
-
-def _published(measured: Measured, j: int, centred: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what is published for each record: the mean of its class, or 0 where nothing is."""
-    labels, order = measured.partition.labels, measured.partition.order
-    sums = np.bincount(labels[order], weights=centred[order], minlength=measured.partition.classes)
-    means = np.where(measured.hulls.tells_nothing()[:, j], 0.0, sums / measured.partition.sizes)
-    published: NDArray[np.float64] = np.append(means, 0.0)[labels]  # label -1 takes the last
-    return published

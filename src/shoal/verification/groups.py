@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from ..policy import Policy
 
 STAR = "*"
-_NULL_SAYS_NOTHING = (Form.MEAN, Form.MEDIAN, Form.MODE, Form.BOUNDS)
+_NULL_SAYS_NOTHING = (
+    Form.MEAN,
+    Form.MEDIAN,
+    Form.MODE,
+    Form.CENTROID,
+    Form.RHO_NOISE,
+    Form.RANDOM,
+    Form.BOUNDS,
+)
 
 
 class Unverifiable(Exception):  # noqa: N818  (it never leaves this package)
@@ -108,10 +116,13 @@ class Examined:
     _counts: dict[str, Counts] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: pa.Table, policy: Policy) -> Examined:
-        """Return a table with its records grouped by the published quasi-identifiers, null being a value."""
+    def of(cls, table: pa.Table, policy: Policy, classes: NDArray[np.integer] | None = None) -> Examined:
+        """Return a table with its records grouped by the published quasi-identifiers, null being a value.
+
+        With `classes`, records are grouped by these instead.
+        """
         names = [name for column in policy.schema.quasi for name in column.published_names]
-        ids = group_rows(table, names)
+        ids = group_rows(table, names) if classes is None else _dense(np.asarray(classes, np.int64))[0]
         return cls(table, policy, ids, np.bincount(ids), star_rows(table, policy))
 
     def counts(self, name: str) -> Counts:

@@ -15,7 +15,7 @@ from ..schema import Column, Form, Kind
 from .cells import Cell, read_cell
 from .groups import Examined, Unverifiable, distinct, group_rows
 
-_SINGLE_NUMBERS = (Form.MEAN, Form.MEDIAN, Form.MODE)
+_SINGLE_NUMBERS = (Form.MEAN, Form.MEDIAN, Form.MODE, Form.CENTROID, Form.RHO_NOISE, Form.RANDOM)
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 

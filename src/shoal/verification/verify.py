@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..evidence import Evidence, Promise
+from ..evidence import Evidence, How, Promise
 from ..schema import Action, Column, Form, Role
 from .checks import check
-from .groups import Examined, Unverifiable, plain_column
+from .groups import Examined, Unverifiable, group_rows, plain_column
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..policy import Policy
 
 _MASK = "***"
 _PSEUDONYM = "^[0-9a-f]{32}$"
 
 
-def verify_table(published: pa.Table, policy: Policy) -> Evidence:
+def verify_table(
+    published: pa.Table, policy: Policy, classes: NDArray[np.integer[Any]] | None = None
+) -> Evidence:
     """Return the evidence for a published table, recomputed from nothing but its cells and the policy.
 
     Records are grouped by the published quasi-identifiers; null equals null and nothing else. Suppressed
     records that were kept with ``*`` are a group like any other. Columns the policy does not name are
     allowed.
+
+    Where a quasi-identifier is published with noise, records of one class differ in it, and the table by
+    itself can show nothing: it counts as not kept. Whoever made the table knows the class of every row; given
+    these, promises are recomputed over the classes, and the evidence says that they hold by construction.
 
     Parameters
     ----------
@@ -34,6 +44,8 @@ def verify_table(published: pa.Table, policy: Policy) -> Evidence:
         The table as it is, or was read from the file that is.
     policy : Policy
         What was promised.
+    classes : int[n], optional
+        The class of every row; only used where a quasi-identifier is published with noise.
 
     Returns
     -------
@@ -52,10 +64,16 @@ def verify_table(published: pa.Table, policy: Policy) -> Evidence:
     needed = [name for column in policy.schema.quasi for name in column.published_names]
     counted = Counter(published.column_names)
     readable = all(counted[name] == 1 for name in needed) and max(counted.values(), default=1) == 1
-    examined = Examined.of(published, policy) if readable else None
+    noisy = any(column.form.noisy for column in policy.schema.quasi)
+    if readable and noisy:
+        problems += _noise_problems(published, policy, classes)
+    known = classes if noisy else None
+    examined = Examined.of(published, policy, known) if readable else None
     promises = [_promise(model, column, examined, problems) for model, column in policy.promises()]
-    classes = len(examined.sizes) if examined is not None else 0
-    return Evidence(tuple(promises), published.num_rows, classes, problems=tuple(dict.fromkeys(problems)))
+    if known is not None:
+        promises = [replace(promise, how=How.CONSTRUCTION) for promise in promises]
+    groups = len(examined.sizes) if examined is not None else 0
+    return Evidence(tuple(promises), published.num_rows, groups, problems=tuple(dict.fromkeys(problems)))
 
 
 def _promise(model: Any, column: str | None, examined: Examined | None, problems: list[str]) -> Promise:
@@ -70,6 +88,26 @@ def _promise(model: Any, column: str | None, examined: Examined | None, problems
             strengths = float(found.required), float(found.achieved)
             return Promise(model.name, parameters, column, *strengths, found.better, failing == 0, failing)
     return Promise(model.name, parameters, column, float(model.required()), math.nan, model.better, False, 0)
+
+
+def _noise_problems(
+    published: pa.Table, policy: Policy, classes: NDArray[np.integer[Any]] | None
+) -> list[str]:
+    """Return why a table with noise cannot be judged, or where it differs inside classes without noise."""
+    noisy = ", ".join(repr(column.name) for column in policy.schema.quasi if column.form.noisy)
+    if classes is None:
+        return [
+            f"{noisy} published with noise: the table alone cannot show which records share a class, so no "
+            "promise can be confirmed from it"
+        ]
+    quiet = [n for c in policy.schema.quasi if not c.form.noisy for n in c.published_names]
+    labels = pa.table({"class": pa.array(classes)})
+    for name in quiet:
+        labels = labels.append_column(f"cell {name}", published.column(name))
+    together = group_rows(labels, labels.column_names)
+    if together.max(initial=-1) != group_rows(labels, ["class"]).max(initial=-1):
+        return ["records of one class differ in a column that is published without noise"]
+    return []
 
 
 def _column_problems(published: pa.Table, policy: Policy) -> list[str]:
