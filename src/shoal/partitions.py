@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ class Partition:
         The records class by class, ascending within each.
     offsets : int64[g + 1]
         Class c holds the records ``order[offsets[c]:offsets[c + 1]]``.
+    marks : mapping of name to bool[n]
+        Records that the algorithm singled out, such as outliers. Metrics read them together with the labels,
+        so what they say is true of the partition as it is published, whatever was repaired since.
 
     Examples
     --------
@@ -34,6 +38,7 @@ class Partition:
     labels: NDArray[np.int32]
     order: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    marks: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
     def from_labels(cls, labels: NDArray[np.integer]) -> Partition:
@@ -64,6 +69,10 @@ class Partition:
         for array in (dense, order, offsets):
             array.setflags(write=False)
         return cls(dense, order, offsets)
+
+    def with_marks(self, marks: Mapping[str, NDArray[np.bool_]]) -> Partition:
+        """Return the same classes with these marks."""
+        return replace(self, marks=marks)
 
     @property
     def records(self) -> int:

@@ -40,10 +40,13 @@ class Run:
     seed : int
         Decides random choices and ties: same table, policy, algorithm and seed give the same partition.
     progress : Progress
+    suppression : float
+        Share of the records that the policy lets an algorithm suppress.
     """
 
     seed: int = 0
     progress: Progress = field(default_factory=Progress)
+    suppression: float = 0.0
 
     def rng(self) -> np.random.Generator:
         """Return a fresh generator at the start of the seed's sequence."""
