@@ -43,17 +43,15 @@ class Partition:
     @classmethod
     def from_labels(cls, labels: NDArray[np.integer]) -> Partition:
         """Return the partition with these labels, renumbered densely; any negative label is suppressed."""
-        labels = np.asarray(labels)
-        by_label = np.argsort(labels, kind="stable").astype(np.int64)
-        by_label = by_label[int((labels < 0).sum()) :]
-        ordered = labels[by_label]
-        begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else ordered[:0]
-        first_record = by_label[begins]
-        rank = np.empty(len(begins), dtype=np.int32)
-        rank[np.argsort(first_record)] = np.arange(len(begins), dtype=np.int32)
-        dense = np.full(len(labels), SUPPRESSED, dtype=np.int32)
-        dense[by_label] = np.repeat(rank, np.diff(np.r_[begins, ordered.size]))
-        return cls._from_dense(dense, len(begins))
+        from .kernels.labels import renumber
+
+        labels = np.asarray(labels).astype(np.int64, copy=False)
+        highest = int(labels.max(initial=-1))
+        if highest > 4 * len(labels):  # labels too sparse for a table over their range
+            values, labels = np.unique(labels, return_inverse=True)
+            labels = labels.reshape(-1) - int((values < 0).sum())
+            highest = int(labels.max(initial=-1))
+        return cls._from_dense(*renumber(labels, highest))
 
     @classmethod
     def single(cls, n: int) -> Partition:
@@ -62,10 +60,9 @@ class Partition:
 
     @classmethod
     def _from_dense(cls, dense: NDArray[np.int32], classes: int) -> Partition:
-        kept = np.flatnonzero(dense >= 0)
-        order = kept[np.argsort(dense[kept], kind="stable")].astype(np.int64)
-        sizes = np.bincount(dense[kept], minlength=classes)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        from .kernels.labels import group
+
+        order, offsets = group(dense, classes)
         for array in (dense, order, offsets):
             array.setflags(write=False)
         return cls(dense, order, offsets)
