@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -142,8 +144,8 @@ class Neighbourhood:
 
         kernel = dense_rows_parallel if self.parallel else dense_rows
         bounds = self._batches()
-        pairs = zip(bounds[:-1], bounds[1:], strict=True)
-        return np.concatenate([kernel(self.points, reach, enough, a, b) for a, b in pairs])
+        found = [kernel(self.points, reach, enough, a, b) for a, b in itertools.pairwise(bounds)]
+        return np.concatenate(found)
 
     def connected(self, dense: NDArray[np.bool_], reach: int) -> NDArray[np.int32]:
         """Return the slot that stands for the cluster of every dense slot."""
@@ -152,7 +154,7 @@ class Neighbourhood:
         leader = np.arange(len(dense), dtype=np.int32)
         holds = np.empty(len(self.points.left), dtype=np.int32)
         bounds = self._batches()
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+        for a, b in itertools.pairwise(bounds):
             settle_boxes(self.points, dense, reach, leader, holds)
             connect(self.points, dense, reach, leader, holds, a, b)
         while (leader != leader[leader]).any():
@@ -160,7 +162,11 @@ class Neighbourhood:
         return leader
 
     def nearest(
-        self, known: NDArray[np.bool_], labels: NDArray[np.int32], rows: NDArray[np.int64], reach: int = _ANYWHERE
+        self,
+        known: NDArray[np.bool_],
+        labels: NDArray[np.int32],
+        rows: NDArray[np.int64],
+        reach: int = _ANYWHERE,
     ) -> NDArray[np.int32]:
         """Return the label of the nearest known row of each of `rows`, -1 where none lies within reach."""
         from ..kernels.density import nearest_clusters, nearest_clusters_parallel
@@ -170,8 +176,10 @@ class Neighbourhood:
         return np.asarray(found, dtype=np.int32)
 
     def _batches(self) -> list[int]:
+        """Return where the stretches between two looks at Ctrl-C begin and end."""
         m = len(self.slots)
-        return np.unique(np.linspace(0, m, (_BATCHES if m > _PARALLEL else 1) + 1).astype(np.int64)).tolist()
+        parts = _BATCHES if m > _PARALLEL else 1
+        return [m * part // parts for part in range(parts + 1)]
 
 
 def density_clusters(at: NDArray[np.int32], row: NDArray[np.int64], density: Density, run: Run) -> Clustering:
@@ -190,23 +198,25 @@ def density_clusters(at: NDArray[np.int32], row: NDArray[np.int64], density: Den
     Notes
     -----
     A row that is not dense belongs to the cluster of the nearest dense row within reach (the original leaves
-    it to the order of the records), and is noise when there is none. Clusters are numbered by their first row.
+    it to the order of the records), and is noise when there is none. Clusters are numbered by their first
+    dense row.
     """
     weight = np.bincount(row, minlength=len(at))
     near = Neighbourhood(at, weight, density.parallel)
     enough = min(density.min_samples, len(row))
     eps = density.eps if density.eps is not None else _elbow_eps(near, row, enough, run)
-    reach = int(round(eps * UNIT)) ** 2
+    reach = round(eps * UNIT) ** 2
     dense = near.dense(reach, enough)
     leader = near.connected(dense, reach)
     m = len(at)
     labels = np.full(m, NOISE, dtype=np.int32)
-    labels[near.slots[dense]] = near.slots[leader[dense]]
+    labels[near.slots[dense]] = leader[dense]
+    labels = _by_first_row(labels)
     dense_row = np.empty(m, dtype=np.bool_)
     dense_row[near.slots] = dense
     others = np.flatnonzero(~dense_row)
     labels[others] = near.nearest(dense_row, labels, others, reach)
-    return Clustering(_by_first_row(labels), dense_row, eps, near)
+    return Clustering(labels, dense_row, eps, near)
 
 
 def _by_first_row(labels: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -225,7 +235,8 @@ def _elbow_eps(near: Neighbourhood, row: NDArray[np.int64], enough: int, run: Ru
     n = len(row)
     sample = np.arange(n) if n <= _SAMPLE else run.rng().choice(n, _SAMPLE, replace=False)
     squares = reaches(near.points, near.slot_of[row[sample]], enough)
-    return float(elbow(np.sqrt(np.sort(squares).astype(np.float64)))) / UNIT
+    # Rounded up to a whole coordinate, so that the record at the elbow is within reach.
+    return math.ceil(elbow(np.sqrt(np.sort(squares).astype(np.float64)))) / UNIT
 
 
 def elbow(ascending: NDArray[np.float64]) -> float:
@@ -254,7 +265,11 @@ def elbow(ascending: NDArray[np.float64]) -> float:
 
 
 def attach_failing(
-    clustering: Clustering, at: NDArray[np.int32], row: NDArray[np.int64], rules: Rules, sensitive: NDArray[np.int32]
+    clustering: Clustering,
+    at: NDArray[np.int32],
+    row: NDArray[np.int64],
+    rules: Rules,
+    sensitive: NDArray[np.int32],
 ) -> NDArray[np.int32]:
     """Return the labels after every cluster that could not be a class has joined the nearest that could.
 

@@ -12,11 +12,12 @@ from ..encoding import Encoded
 from ..progress import Stage
 
 if TYPE_CHECKING:
-    from ..kernels.cuts import Goal, Rows
     from ..kernels.rules import Rules
+    from ..kernels.sweeps import Goal, Rows
 
 _LARGE = 4096  # rows of a node from which its columns are worth a thread each
 _SHARES = 64  # a node of more than this part of all rows is cut by all threads together
+_LEVELS = 20  # how often a row is looked at, roughly
 _BATCHES = 50  # a batch is the stretch between two looks at Ctrl-C and two steps of the progress bar
 
 
@@ -64,75 +65,71 @@ def cut_clusters(
     stage : Stage
         Told about every record that has its class.
     """
-    rows, spans = _rows(task, row, cluster)
-    goal = _goal(task)
-    labels = np.full(len(cluster), -1, dtype=np.int64)
-    _Cutter(task, rows, goal, stage).cut(spans, labels)
-    return labels[row]
+    rows, nodes = _rows(task, row, cluster)
+    return _Cutter(task, rows, _goal(task), stage).cut(nodes)[row]
 
 
 class _Cutter:
-    """Runs the kernels over nodes: the large ones one by one, the others batch by batch."""
+    """Runs the kernels over nodes, and tells the stage about the records that have their class."""
 
     def __init__(self, task: Task, rows: Rows, goal: Goal, stage: Stage) -> None:
         self.rows, self.stage = rows, stage
         self.fixed = (rows, task.encoded.space(), task.rules, task.encoded.flat_sensitive(), goal)
-        self.parallel = task.parallel and len(rows.codes) > _LARGE
+        self.parallel = task.parallel and rows.order.shape[1] > _LARGE
         self.weight = np.diff(rows.first)
+        self.labels = np.full(len(rows.codes), -1, dtype=np.int64)
+        self.told = 0
 
-    def cut(self, spans: list[tuple[int, int]], labels: NDArray[np.int64]) -> None:
-        """Fill in the labels of all rows in the spans."""
-        cut = sum(end - begin for begin, end in spans)
-        batch: list[tuple[int, int]] = []
-        held = 0
-        for span in self._small(spans, labels, max(_LARGE, cut // _SHARES)):
-            batch.append(span)
-            held += span[1] - span[0]
-            if held * _BATCHES >= cut:
-                self._run(batch, labels)
-                batch, held = [], 0
-        if batch:
-            self._run(batch, labels)
+    def cut(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the label of every row in the nodes, -1 for the others."""
+        if self.parallel:
+            self._cut_parallel(nodes)
+        else:
+            self._cut_serial(nodes)
+        return self.labels
 
-    def _small(
-        self, spans: list[tuple[int, int]], labels: NDArray[np.int64], limit: int
-    ) -> list[tuple[int, int]]:
-        """Cut the large nodes until only small ones are left, and return those."""
-        from ..kernels.cuts import cut_large_node, cut_one_node
+    def _cut_serial(self, nodes: NDArray[np.int64]) -> None:
+        from ..kernels.cuts import WAITING, cut_nodes
 
-        cut_it = cut_large_node if self.parallel else cut_one_node
-        small, large = [], list(spans)
+        budget = max(_LARGE, self.rows.order.shape[1] * _LEVELS // _BATCHES)
+        waiting = np.concatenate([nodes, np.zeros((WAITING, 2), dtype=np.int64)])
+        count = len(nodes)
+        while count > 0:
+            count = cut_nodes(*self.fixed, waiting, count, budget, self.labels)
+            self._tell()
+
+    def _cut_parallel(self, nodes: NDArray[np.int64]) -> None:
+        """Cut the large nodes column beside column, then the small ones node beside node."""
+        from ..kernels.cuts import cut_large_node, cut_nodes_parallel
+
+        rows = self.rows.order.shape[1]
+        limit = max(_LARGE, rows // _SHARES)
+        small, large = [], nodes.tolist()
         while large:
             begin, end = large.pop()
             if end - begin <= limit:
                 small.append((begin, end))
                 continue
-            at = cut_it(*self.fixed, begin, end)
+            at = cut_large_node(*self.fixed, begin, end)
             if at < 0:
-                self._finish(begin, end, labels)
+                self.labels[self.rows.order[0, begin:end]] = begin
             else:
                 large += [(begin, at), (at, end)]
-        return sorted(small)
+        ends = np.cumsum([end - begin for begin, end in small])
+        batch_of = ends * _BATCHES // (rows + 1)
+        for batch in np.unique(batch_of):
+            cut_nodes_parallel(*self.fixed, np.array(small, dtype=np.int64)[batch_of == batch], self.labels)
+            self._tell()
 
-    def _finish(self, begin: int, end: int, labels: NDArray[np.int64]) -> None:
-        members = self.rows.order[0, begin:end]
-        labels[members] = begin
-        self.stage.advance(int(self.weight[members].sum()))
-
-    def _run(self, batch: list[tuple[int, int]], labels: NDArray[np.int64]) -> None:
-        from ..kernels.cuts import cut_nodes, cut_nodes_parallel
-
-        kernel = cut_nodes_parallel if self.parallel and len(batch) > 1 else cut_nodes
-        kernel(*self.fixed, np.array(batch, dtype=np.int64), labels)
-        rows = np.concatenate([self.rows.order[0, begin:end] for begin, end in batch])
-        self.stage.advance(int(self.weight[rows].sum()))
+    def _tell(self) -> None:
+        done = int(self.weight[self.labels >= 0].sum())
+        self.stage.advance(done - self.told)
+        self.told = done
 
 
-def _rows(
-    task: Task, row: NDArray[np.int64], cluster: NDArray[np.int32]
-) -> tuple[Rows, list[tuple[int, int]]]:
+def _rows(task: Task, row: NDArray[np.int64], cluster: NDArray[np.int32]) -> tuple[Rows, NDArray[np.int64]]:
     """Return the distinct rows in the orders of all columns, cluster by cluster, and where clusters lie."""
-    from ..kernels.cuts import Rows
+    from ..kernels.sweeps import Rows
 
     m = len(cluster)
     first = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))]).astype(np.int64)
@@ -144,14 +141,14 @@ def _rows(
         by_code = kept[np.argsort(codes[kept, j], kind="stable")]
         order[j] = by_code[np.argsort(cluster[by_code], kind="stable")]
     sizes = np.unique(cluster[kept], return_counts=True)[1]
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    ends = np.cumsum(sizes)
     rows = Rows(codes, order, records, first, np.zeros(m, dtype=np.bool_))
-    return rows, list(zip(bounds[:-1], bounds[1:], strict=True))
+    return rows, np.stack([ends - sizes, ends], axis=1).astype(np.int64)
 
 
 def _goal(task: Task) -> Goal:
     """Return what cuts are scored by."""
-    from ..kernels.cuts import PARTS, Goal
+    from ..kernels.sweeps import PARTS, Goal
 
     parts = 0 if task.target is None else round(task.target_weight * PARTS)
     if parts == 0 or task.target is None:
@@ -169,4 +166,5 @@ def entropy_units(records: int, values: int, full: float) -> NDArray[np.int64]:
 
     counts = np.arange(records + 1, dtype=np.float64)
     scale = full * UNIT / np.log(max(values, 2))
-    return np.rint(counts * np.log(np.maximum(counts, 1.0)) * scale).astype(np.int64)
+    units: NDArray[np.int64] = np.rint(counts * np.log(np.maximum(counts, 1.0)) * scale).astype(np.int64)
+    return units

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,9 @@ class Dop(Algorithm):
     summary: ClassVar[str] = "clusters by density, then tries every cut; low loss and fast"
     reference: ClassVar[str] = "Sharma, Kumar and Reddy"
 
-    variant: str = param(Choice(("repaired", "paper")), "what the other choices default to", default="repaired")
+    variant: str = param(
+        Choice(("repaired", "paper")), "what the other choices default to", default="repaired"
+    )
     objective: str | None = _by_variant(Choice(("ncp", "lil")), "what cuts make small")
     weights: str | None = _by_variant(Choice(WEIGHTS), "weights of columns in the distance")
     noise: str | None = _by_variant(
@@ -102,7 +104,9 @@ class Dop(Algorithm):
         Optional(Real(0)), "reach of the clustering; read from the table when none", default=None
     )
     min_samples: int | None = param(
-        Optional(Integer(1)), "records within reach that make one dense; by the policy when none", default=None
+        Optional(Integer(1)),
+        "records within reach that make one dense; by the policy when none",
+        default=None,
     )
     target: str | None = param(Optional(Text()), "column that should stay predictable", default=None)
     target_weight: float = param(Real(0, 1), "share of the target in the score of a cut", default=0.5)
@@ -119,7 +123,9 @@ class Dop(Algorithm):
     @property
     def chosen(self) -> Self:
         """The same algorithm with everything the variant decides filled in."""
-        open_ones = {name: value for name, value in _VARIANTS[self.variant].items() if getattr(self, name) is None}
+        open_ones: dict[str, Any] = {
+            name: value for name, value in _VARIANTS[self.variant].items() if getattr(self, name) is None
+        }
         return replace(self, **open_ones) if open_ones else self
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
@@ -189,7 +195,7 @@ class _Working:
         lost = noise[self.row]
         if self.settings.noise == "absorb":
             by_row = np.full(len(labels), NOISE, dtype=np.int32)
-            by_row[self.row] = classes
+            by_row[self.row] = Partition.from_labels(classes).labels
             return self._nearest(clustering, labels, by_row)[self.row].astype(np.int64)
         kept = self.settings.noise == "keep" and self._holds(noise)
         return np.where(lost, classes.max() + 1 if kept else SUPPRESSED, classes)

@@ -286,8 +286,10 @@ def connect(
 
 
 @njit(cache=True)
-def _nearest(points: Points, known: NDArray[np.bool_], cluster: NDArray[np.int32], x: NDArray[np.int32], reach: int) -> int:
-    """Return the cluster of the nearest known row within reach, -1 if there is none; ties: the first cluster."""
+def _nearest(
+    points: Points, known: NDArray[np.bool_], cluster: NDArray[np.int32], x: NDArray[np.int32], reach: int
+) -> int:
+    """Return the cluster of the nearest known row within reach, the first among equals; else -1."""
     at, low, high = points.at, points.low, points.high
     begin, end, left, right = points.begin, points.end, points.left, points.right
     stack = np.empty(_DEPTH, np.int32)
@@ -319,7 +321,7 @@ def _nearest(points: Points, known: NDArray[np.bool_], cluster: NDArray[np.int32
 def nearest_clusters(
     points: Points, known: NDArray[np.bool_], cluster: NDArray[np.int32], reach: int, slots: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Return, for each of the slots, the cluster of the nearest known row within reach, -1 if there is none."""
+    """Return, for each of the slots, the cluster of the nearest known row within reach, else -1."""
     found = np.empty(len(slots), np.int32)
     for i in range(len(slots)):
         found[i] = _nearest(points, known, cluster, points.at[slots[i]], reach)
@@ -335,4 +337,3 @@ def nearest_clusters_parallel(
     for i in prange(len(slots)):
         found[i] = _nearest(points, known, cluster, points.at[slots[i]], reach)
     return found
-
