@@ -13,7 +13,8 @@ from .rules import Rules
 from .stats import Stats, add_record, clear_stats, make_stats, remove_record, stats_ok
 
 SET_BASED, SORTED = range(2)  # the path through the neighbours
-CHUNKS = 16  # shares of the parts, each with scratch space of its own
+CHUNKS = 16  # shares of the parts
+LARGEST = 4096  # records of a part that is looked at: the work grows with their square
 _SHIFT = np.int64(31)
 _PLACE = np.int64((1 << 31) - 1)
 _FAR = np.int64(1) << 61
@@ -28,13 +29,16 @@ def _neighbours(apart: NDArray[np.int64], k: int, near: NDArray[np.int64]) -> No
         for b in range(m):
             keys[b] = apart[a, b] << _SHIFT | b
         keys[a] = _FAR
-        keys.sort()
+        first = np.partition(keys, k - 1)[:k]
+        first.sort()
         for i in range(k):
-            near[a, i] = keys[i] & _PLACE
+            near[a, i] = first[i] & _PLACE
 
 
 @njit(cache=True)
-def _chaining(apart: NDArray[np.int64], near: NDArray[np.int64], chain: int, lengths: NDArray[np.int64]) -> None:
+def _chaining(
+    apart: NDArray[np.int64], near: NDArray[np.int64], chain: int, lengths: NDArray[np.int64]
+) -> None:
     """Fill `lengths` with the average chaining distance of each record, times k (k + 1) / 2.
 
     The i-th of the k edges of a record's path has weight k + 1 - i. The set-based path always takes the
@@ -112,14 +116,15 @@ def _leave(
     members: NDArray[np.int64],
     scores: NDArray[np.float64],
     limit: float,
+    step: int,
     rules: Rules,
     sensitive: NDArray[np.int32],
     stats: Stats,
     leaves: NDArray[np.bool_],
 ) -> None:
-    """Mark the records of a part that score above `limit`, save those that the rest cannot do without.
+    """Mark the places of a part that score above `limit`, save those the rest cannot do without.
 
-    The least outlying are given back first, until the rest keeps the rules or all are back.
+    The least outlying are given back first, until a multiple of `step` is gone and the rest keeps the rules.
     """
     clear_stats(stats, rules)
     for i in members:
@@ -127,29 +132,13 @@ def _leave(
     order = np.argsort(-scores, kind="mergesort")
     gone = 0
     while gone < len(order) and scores[order[gone]] > limit:
-        leaves[members[order[gone]]] = True
+        leaves[order[gone]] = True
         remove_record(stats, rules, sensitive, members[order[gone]])
         gone += 1
-    while gone > 0 and not stats_ok(stats, rules):
+    while gone > 0 and (gone % step > 0 or not stats_ok(stats, rules)):
         gone -= 1
-        leaves[members[order[gone]]] = False
+        leaves[order[gone]] = False
         add_record(stats, rules, sensitive, members[order[gone]])
-
-
-@njit(cache=True, parallel=True)
-def score_parts(
-    points: Points,
-    ids: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    k: int,
-    chain: int,
-) -> NDArray[np.float64]:
-    """Return the outlier factor of each of `ids` within its part ``ids[bounds[p]:bounds[p + 1]]``."""
-    scores = np.empty(len(ids))
-    for p in prange(len(bounds) - 1):
-        begin, end = bounds[p], bounds[p + 1]
-        factors(points, ids[begin:end], k, chain, scores[begin:end])
-    return scores
 
 
 @njit(cache=True)
@@ -157,19 +146,72 @@ def leave_parts(
     ids: NDArray[np.int64],
     bounds: NDArray[np.int64],
     scores: NDArray[np.float64],
-    alpha: float,
-    fixed: float,
+    limits: NDArray[np.float64],
+    step: int,
     rules: Rules,
     sensitive: NDArray[np.int32],
-    leaves: NDArray[np.bool_],
-) -> None:
-    """Mark in `leaves` the records that leave their part: above `fixed`, or above the part's own threshold.
-
-    The part's own threshold counts when `fixed` is nan.
-    """
+) -> NDArray[np.bool_]:
+    """Return which of `ids` leave their part because they score above its limit."""
     stats = make_stats(rules)
+    leaves = np.zeros(len(ids), np.bool_)
     for p in range(len(bounds) - 1):
-        begin, end = bounds[p], bounds[p + 1]
-        own = scores[begin:end]
-        limit = threshold(own, alpha) if math.isnan(fixed) else fixed
-        _leave(ids[begin:end], own, limit, rules, sensitive, stats, leaves)
+        a, b = bounds[p], bounds[p + 1]
+        _leave(ids[a:b], scores[a:b], limits[p], step, rules, sensitive, stats, leaves[a:b])
+    return leaves
+
+
+@njit(cache=True)
+def _score_inner(
+    points: Points,
+    ids: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    k: int,
+    chain: int,
+    scores: NDArray[np.float64],
+) -> None:
+    """Fill in the scores of the records of these parts, and of no others."""
+    for p in range(len(bounds) - 1):
+        a, b = bounds[p], bounds[p + 1]
+        if b - a > LARGEST:
+            scores[a:b] = 1.0
+        else:
+            factors(points, ids[a:b], k, chain, scores[a:b])
+
+
+@njit(cache=True)
+def score_parts(
+    points: Points,
+    ids: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    k: int,
+    chain: int,
+    scores: NDArray[np.float64],
+) -> None:
+    """Fill ``scores[i]`` with the factor of ``ids[i]`` in its part ``ids[bounds[p]:bounds[p + 1]]``."""
+    _score_inner(points, ids, bounds, k, chain, scores)
+
+
+@njit(cache=True, parallel=True)
+def score_parts_parallel(
+    points: Points,
+    ids: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    k: int,
+    chain: int,
+    scores: NDArray[np.float64],
+) -> None:
+    """Do what `score_parts` does, with threads; not to be entered from several Python threads."""
+    first, last = bounds[0], bounds[-1]
+    share = np.searchsorted(bounds, first + np.arange(CHUNKS + 1) * (last - first) // CHUNKS)
+    share[CHUNKS] = len(bounds) - 1
+    for chunk in prange(CHUNKS):
+        _score_inner(points, ids, bounds[share[chunk] : share[chunk + 1] + 1], k, chain, scores)
+
+
+@njit(cache=True)
+def thresholds(scores: NDArray[np.float64], bounds: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
+    """Return the threshold of every part."""
+    found = np.empty(len(bounds) - 1)
+    for p in range(len(found)):
+        found[p] = threshold(scores[bounds[p] : bounds[p + 1]], alpha)
+    return found

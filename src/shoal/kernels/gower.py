@@ -1,7 +1,7 @@
-"""Records as points: the distance between two of them, and the cost of a growing class, in whole numbers.
+"""The distance between two records and the cost of a growing class, in whole numbers.
 
-Distances are Gower's, or Euclidean where all columns are lines. Whole numbers make ties exact: two records at
-the same distance from a third are at the same distance in any order of summation, and in the oracle.
+Distances are Gower's, or Euclidean over the columns that are lines. Whole numbers make ties exact: two
+records at the same distance from a third are so in any order of summation, and in the oracle.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ NOTHING, VALUES, NULLS, MIXED = range(4)  # what a class holds in a column
 
 
 class Points(NamedTuple):
-    """The records, and what tells them apart. No column costs more than 2^20, however it is weighted."""
+    """The records, and what tells them apart. All columns together cost 2^30 at most, however weighted."""
 
     values: NDArray[np.int32]  # [n, q] place of a LINE column on [0, full], else the code; NULL
     kind: NDArray[np.int8]  # [q] LINE, SET or TREE
     by_tree: NDArray[np.bool_]  # [q] whether two values are as far apart as their common ancestor is dear
     size: NDArray[np.int64]  # [q] codes without null
     full: NDArray[np.int64]  # [q] greatest distance and greatest cost of the column
-    mass: NDArray[np.int64]  # [q] what a column counts in the mean over the columns two records share
+    mass: NDArray[np.int64]  # [q] what a column counts in the mean over those two records share; 0 if ignored
     whole: int  # sum of `mass`
     most: int  # distance of two records that share no column (Euclidean: its square)
     euclidean: bool
@@ -80,7 +80,7 @@ def distances(points: Points, origin: int, records: NDArray[np.int64], out: NDAr
         total, shared = np.int64(0), np.int64(0)
         for j in range(q):
             a, b = np.int64(values[origin, j]), np.int64(values[other, j])
-            if a == NULL or b == NULL:
+            if a == NULL or b == NULL or mass[j] == 0:
                 continue
             shared += mass[j]
             if kind[j] == LINE:

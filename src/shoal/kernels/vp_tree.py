@@ -7,6 +7,7 @@ node's place in `ids`, so nodes may be cut in any order, by any number of thread
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ SAMPLE = 1024  # records that stand for a larger node when vantage points are co
 CHUNKS = 16  # shares of a batch of nodes, each with scratch space of its own
 _SHIFT = np.int64(31)  # bits of a key that name the record; the distance stands above them
 _RECORD = np.int64((1 << 31) - 1)
-_FAR = np.int64(1) << 61  # the sum of two still fits
+_FAR = np.int64(1) << 61  # above every key and cost; the sum of two still fits
 
 
 class Plan(NamedTuple):
@@ -90,7 +91,7 @@ def _rank(
 
 @njit(cache=True)
 def _fixed_cut(plan: Plan, keys: NDArray[np.int64], m: int) -> int:
-    """Return the size of the ball where it is no matter of cost; `keys` may be a sample of the `m` records."""
+    """Return the size of a ball that is no matter of cost; `keys` are those of all `m` records."""
     if plan.radius == HALF:
         return (m + 1) // 2
     if plan.radius == MULTIPLE:
@@ -113,7 +114,7 @@ def _accept(
     costs: NDArray[np.int64],
     backward: bool,
 ) -> None:
-    """Put _FAR in place of the cost of every side (of first, first + step, ... records) that breaks a rule."""
+    """Put _FAR for the cost of every side that breaks a rule, for balls of first, first + step ..."""
     m = len(order)
     clear_stats(stats, rules)
     for i in range(m):
@@ -135,7 +136,7 @@ def _best_cut(
     forward: NDArray[np.int64],
     backward: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Return (cost, size of the ball) of the cheapest cut both sides of which keep the rules; size 0 if none."""
+    """Return (cost, ball) of the cheapest cut that keeps the rules on both sides; ball 0 if there is none."""
     m = len(order)
     first, last, step = plan.k, m - plan.k, plan.k
     if plan.radius != CHEAPEST:
@@ -208,6 +209,12 @@ def _vantage(plan: Plan, points: Points, sample: NDArray[np.int64], turn: int, c
 
 
 @njit(cache=True)
+def _greatest(points: Points) -> int:
+    """Return the greatest distance there can be."""
+    return np.int64(math.sqrt(points.most)) if points.euclidean else points.most
+
+
+@njit(cache=True)
 def _spread(keys: NDArray[np.int64], most: int) -> int:
     """Return the variance of the distances in `keys` times their number squared, in coarser units."""
     shift = _SHIFT
@@ -245,7 +252,7 @@ def _compare(
             continue
         _rank(points, vantages[turn], sample, keys, order)
         if plan.vantage == SPREAD:
-            scores[turn] = -_spread(keys, points.whole)
+            scores[turn] = -_spread(keys, _greatest(points))
         elif size == end - begin:
             scores[turn], cuts[turn] = _best_cut(
                 plan, points, rules, sensitive, scratch, keys, order, forward, backward
@@ -391,3 +398,26 @@ def grow_tree_parallel(
         a, b = share[chunk], share[chunk + 1]
         _grow_inner(plan, points, rules, sensitive, ids, nodes[a:b], cuts[a:b], first)
     return cuts
+
+
+@njit(cache=True)
+def nearest_outside(
+    points: Points, ids: NDArray[np.int64], part: NDArray[np.int64], members: NDArray[np.int64]
+) -> int:
+    """Return the part of the record nearest to any of `members`, which are one part; ties: the least record.
+
+    ``part[i]`` is the part of ``ids[i]``. Returns -1 when there is no other part.
+    """
+    own = np.int64(-1)
+    for i in range(len(ids)):
+        if ids[i] == members[0]:
+            own = part[i]
+    best, nearest = _FAR, np.int64(-1)
+    away = np.empty(len(ids), np.int64)
+    for member in members:
+        distances(points, member, ids, away)
+        for i in range(len(ids)):
+            key = away[i] << _SHIFT | ids[i]
+            if part[i] != own and key < best:
+                best, nearest = key, part[i]
+    return nearest
