@@ -70,6 +70,10 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "non-uniform-entropy": "shoal.metrics.information:NonUniformEntropy",
         "p-ka": "shoal.metrics.violations:SizeViolations",
         "p-tc": "shoal.metrics.violations:ClosenessViolations",
+        "orr": "shoal.metrics.outliers:OutlierRecoveryRate",
+        "outliers-detected": "shoal.metrics.outliers:OutliersDetected",
+        "outliers-recovered": "shoal.metrics.outliers:OutliersRecovered",
+        "outliers-suppressed": "shoal.metrics.outliers:OutliersSuppressed",
     },
     "papers": {},
 }
