@@ -150,7 +150,15 @@ def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Pa
 
 
 def encode(data: Any, policy: Policy) -> Encoded:
-    """Return the integer view of a table under a policy, for work stage by stage."""
+    """Return the integer view of a table under a policy, for work stage by stage.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
+    >>> shoal.encode({"age": [40, None, 20]}, policy).codes.T.tolist()
+    [[1, 2, 0]]
+    """
     from .encoding import encode as encode_table
     from .table import Table
 
@@ -240,22 +248,50 @@ def compare(
 
 
 def algorithms() -> list[str]:
-    """Return the names of all algorithms."""
+    """Return the names of all algorithms.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> "mondrian" in shoal.algorithms()
+    True
+    """
     return registry.names("algorithms")
 
 
 def models() -> list[str]:
-    """Return the names of all privacy models."""
+    """Return the names of all privacy models.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.models()[0]
+    'k-anonymity'
+    """
     return registry.names("models")
 
 
 def metrics() -> list[str]:
-    """Return the names of all metrics."""
+    """Return the names of all metrics.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> "gcp" in shoal.metrics()
+    True
+    """
     return registry.names("metrics")
 
 
 def papers() -> list[str]:
-    """Return the names of all papers that ``shoal reproduce`` knows."""
+    """Return the names of all papers that ``shoal reproduce`` knows.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> isinstance(shoal.papers(), list)
+    True
+    """
     return registry.names("papers")
 
 

@@ -3,6 +3,9 @@
 A set is looked for in the folder named by the environment variable ``SHOAL_DATA``, then in the user's cache
 (``XDG_CACHE_HOME/shoal``, else ``~/.cache/shoal``). What is in neither is downloaded from its publisher,
 cleaned and kept in the cache. Whatever is found must have the checksum that is known for it.
+
+>>> "adult" in names()
+True
 """
 
 from __future__ import annotations

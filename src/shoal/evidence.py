@@ -72,6 +72,14 @@ class Evidence:
         What is wrong beside broken promises, such as an identifier that was published.
     provenance : dict
         Hashes, seed and versions.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
+    >>> evidence = shoal.verify({"age": ["[20, 29]", "[20, 29]"]}, policy)
+    >>> evidence.holds, evidence.promises[0].achieved, str(evidence.promises[0].how)
+    (True, 2.0, 'published')
     """
 
     promises: tuple[Promise, ...]

@@ -178,17 +178,9 @@ def short_policy(
 
 
 def _columns(given: ColumnsLike, role: Role) -> list[Column]:
-    if isinstance(given, str):
-        given = [given]
-    details = given if isinstance(given, Mapping) else dict.fromkeys(given) if _unique(given) else None
-    if details is None:
-        return [Column(name, role) for name in given]  # Schema reports the repeated names
-    return [_column(name, detail, role) for name, detail in details.items()]
-
-
-def _unique(names: Iterable[str]) -> bool:
-    names = list(names)
-    return len(names) == len(set(names))
+    if isinstance(given, Mapping):
+        return [_column(name, detail, role) for name, detail in given.items()]
+    return [Column(name, role) for name in ([given] if isinstance(given, str) else given)]
 
 
 def _column(name: str, detail: Any, role: Role) -> Column:
@@ -198,12 +190,9 @@ def _column(name: str, detail: Any, role: Role) -> Column:
         return dataclasses.replace(detail, name=name, role=role)
     if hasattr(detail, "bind"):
         return Column(name, role, hierarchy=detail)
-    options: type[Action] | type[Kind] = Action if role is Role.IDENTIFIER else Kind
-    try:
-        value = options(detail)
-    except ValueError:
-        raise UnknownName.nearest(options.__name__.lower(), str(detail), [str(o) for o in options]) from None
-    return Column(name, role, action=value) if isinstance(value, Action) else Column(name, role, kind=value)
+    if role is Role.IDENTIFIER:
+        return Column(name, role, action=detail)
+    return Column(name, role, kind=detail)
 
 
 __all__ = ["Action", "Column", "Form", "Kind", "Policy", "Role", "short_policy"]

@@ -55,6 +55,12 @@ class Release:
         With all kinds filled in.
     algorithm : Algorithm
     seed : int
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+    Release(holds, records=4, classes=2, gcp=0.0244)
     """
 
     table: Any

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .errors import PolicyError, UnknownName
 
@@ -14,8 +14,17 @@ if TYPE_CHECKING:
     from .hierarchies import Hierarchy
 
 
+Named = TypeVar("Named", bound=StrEnum)
+
+
 class Role(StrEnum):
-    """What a column means for privacy."""
+    """What a column means for privacy.
+
+    Examples
+    --------
+    >>> Role("quasi").name
+    'QUASI'
+    """
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
@@ -25,7 +34,13 @@ class Role(StrEnum):
 
 
 class Kind(StrEnum):
-    """How the values of a column can be compared."""
+    """How the values of a column can be compared.
+
+    Examples
+    --------
+    >>> [str(kind) for kind in Kind]
+    ['numeric', 'ordinal', 'categorical', 'date']
+    """
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
@@ -34,7 +49,15 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """How a quasi-identifier is published for a class that holds several of its values."""
+    """How a quasi-identifier is published for a class that holds several of its values.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi={"age": shoal.Column("age", form="mean")}, models=[shoal.KAnonymity(2)])
+    >>> shoal.anonymize({"age": [30, 40, 70, 80]}, policy, algorithm="mondrian").table["age"]
+    [35.0, 35.0, 75.0, 75.0]
+    """
 
     AUTO = "auto"  # interval for numbers and dates, ancestor with a hierarchy, else value set
     INTERVAL = "interval"  # [20, 29]
@@ -55,11 +78,32 @@ class Form(StrEnum):
 
 
 class Action(StrEnum):
-    """What happens to a direct identifier."""
+    """What happens to a direct identifier.
+
+    Examples
+    --------
+    >>> [str(action) for action in Action]
+    ['drop', 'pseudonym', 'mask']
+    """
 
     DROP = "drop"
     PSEUDONYM = "pseudonym"  # HMAC-SHA256 under a key that never enters the release
     MASK = "mask"  # every cell becomes ***
+
+
+def named(options: type[Named], given: str) -> Named:
+    """Return the option of that name, or raise with the nearest one.
+
+    Examples
+    --------
+    >>> named(Kind, "date")
+    <Kind.DATE: 'date'>
+    """
+    try:
+        return options(given)
+    except ValueError:
+        known = [str(option) for option in options]
+        raise UnknownName.nearest(options.__name__.lower(), str(given), known) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +129,14 @@ class Column:
         For the form "rho-noise": how far the noise reaches, 0 nowhere and 1 to the extremes of the class.
     action : Action
         For identifiers.
+
+    Roles, kinds, forms and actions may be given as their names.
+
+    Examples
+    --------
+    >>> column = Column("age", kind="numeric", domain=(0, 120), form="interval")
+    >>> column.kind is Kind.NUMERIC, column.published_names
+    (True, ('age',))
     """
 
     name: str
@@ -97,6 +149,12 @@ class Column:
     order: tuple[str, ...] | None = None
     rho: float = 0.5
     action: Action = Action.DROP
+
+    def __post_init__(self) -> None:
+        for name, options in (("role", Role), ("kind", Kind), ("form", Form), ("action", Action)):
+            given = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, named(options, given))
 
     @property
     def published_names(self) -> tuple[str, ...]:

@@ -30,6 +30,13 @@ def test_every_public_name_resolves() -> None:
         assert name in dir(shoal)
 
 
+def test_every_public_object_shows_an_example() -> None:
+    silent = [
+        n for n in shoal.__all__ if n != "__version__" and ">>>" not in (getattr(shoal, n).__doc__ or "")
+    ]
+    assert silent == []
+
+
 def test_functions_that_share_a_name_with_a_package_stay_functions() -> None:
     import shoal.algorithms.base
     import shoal.metrics.base
