@@ -42,6 +42,7 @@ _PUBLIC = {
     "anonymize": "api",
     "audit": "api",
     "compare": "api",
+    "dp_centroid": "private_centroids",
     "encode": "api",
     "metrics": "api",
     "models": "api",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from .models.t_closeness import TCloseness as TCloseness
     from .partitions import Partition as Partition
     from .policy import Policy as Policy
+    from .private_centroids import dp_centroid as dp_centroid
     from .release import Release as Release
     from .schema import Action as Action
     from .schema import Column as Column
