@@ -129,7 +129,7 @@ def test_the_whole_is_clusters_then_noise_then_cuts(table, k, model, eps, noise)
     encoded = encoded_of(table)
     rules, admissible = rules_and_test(encoded, table, model, k)
     settings_ = Dop(order="alphabetical", weights="uniform", noise=noise, eps=eps)
-    made = settings_.partition(encoded, rules, Run())
+    made = settings_.partition(encoded, rules, Run(suppression=1.0))
     assert classes_of(made) == whole(encoded, admissible, rules.k, eps, noise)
 
 
@@ -144,9 +144,11 @@ def whole(encoded: Encoded, admissible, k: int, eps: float, noise: str) -> set[f
     lost = [i for i in range(n) if labels[i] < 0]
     inside = [i for i in range(n) if labels[i] >= 0]
     cuts = cuts_of(encoded, encoded.codes, admissible)
-    if not inside or (noise == "split" and lost and admissible(lost)):
+    if noise not in ("keep", "mask") and (not inside or (noise == "split" and lost and admissible(lost))):
         return cuts.classes(labels)
-    nearest = {i: min((oracle.apart(points[i], points[j]), labels[j]) for j in inside)[1] for i in lost}
+    nearest = {
+        i: min((oracle.apart(points[i], points[j]), labels[j]) for j in inside)[1] for i in lost if inside
+    }
     if noise in ("split", "join"):
         return cuts.classes([nearest.get(i, label) for i, label in enumerate(labels)])
     everything = cuts.classes([label if label >= 0 else -1 - i for i, label in enumerate(labels)])
@@ -174,7 +176,9 @@ def test_row_order_does_not_matter_and_equal_rows_stay_together(table, k, seed, 
     def classes(data: pa.Table):
         encoded = encoded_of(data)
         return classes_of(
-            Dop(variant=variant).partition(encoded, compile_rules([shoal.KAnonymity(k)], encoded), Run())
+            Dop(variant=variant).partition(
+                encoded, compile_rules([shoal.KAnonymity(k)], encoded), Run(suppression=1.0)
+            )
         )
 
     encoded, found = encoded_of(table), classes(table)

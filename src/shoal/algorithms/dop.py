@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encoding import Encoded
-from ..errors import ParameterError
+from ..errors import ParameterError, PolicyUnsatisfiable
 from ..params import Choice, Constraint, Flag, Integer, Optional, Real, Text, param
 from ..partitions import SUPPRESSED, Partition
-from ..progress import Run, Stage
+from ..progress import Run
 from .base import Algorithm
 from .category_order import ORDERS, ordered_codes
 from .clusters import NOISE, WEIGHTS, Clustering, Density, attach_failing, coordinates, density_clusters
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _VARIANTS = {
     "paper": {"objective": "lil", "weights": "cardinality", "noise": "keep", "order": "alphabetical"},
-    "repaired": {"objective": "ncp", "weights": "uniform", "noise": "split", "order": "similarity"},
+    "repaired": {"objective": "ncp", "weights": "inverse", "noise": "join", "order": "frequency"},
 }
 
 
@@ -40,8 +40,8 @@ class Dop(Algorithm):
     Parameters
     ----------
     variant : "repaired" or "paper"
-        Sets `objective`, `weights`, `noise` and `order` where they are none: ncp, uniform, split and
-        similarity, or lil, cardinality, keep and alphabetical.
+        Sets `objective`, `weights`, `noise` and `order` where they are none: ncp, inverse, join and
+        frequency, or lil, cardinality, keep and alphabetical.
     objective : "ncp" or "lil"
         What the two sides of a cut should add up to least of: the loss of their records in all columns as
         they will be published, or the paper's local information loss, the ranges of the columns of numbers.
@@ -71,7 +71,8 @@ class Dop(Algorithm):
     -----
     A cluster that could not be a class joins the valid one with the nearest centre. Cuts go on as long as a
     boundary is left both sides of which keep the policy; among equally good ones the more even wins, then the
-    earlier column and the lower value. Records with equal quasi-identifiers stay together.
+    earlier column and the lower value. Records with equal quasi-identifiers stay together. The mark "noise" of
+    the partition tells which records were in no cluster.
 
     References
     ----------
@@ -131,6 +132,10 @@ class Dop(Algorithm):
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         return _Working(self.chosen, encoded, rules, run).partition()
 
+    def clusters(self, encoded: Encoded, rules: Rules, run: Run) -> Clustering:
+        """Return the clusters of the first phase, before failing ones are attached, and the eps used."""
+        return _Working(self.chosen, encoded, rules, run).clusters()[0]
+
 
 class _Working:
     """One run of the algorithm over one table."""
@@ -143,15 +148,16 @@ class _Working:
 
     def partition(self) -> Partition:
         """Cluster, deal with noise, cut."""
-        labels = np.zeros(len(self.first), dtype=np.int32)
-        clustering = None
-        if self.settings.clustering:
-            with self.run.progress.stage("clustering by density"):
-                clustering, labels = self._clusters()
-        with self.run.progress.stage("dop", total=self.encoded.records) as stage:
-            return Partition.from_labels(self._classes(clustering, labels, stage))
+        if not self.settings.clustering:
+            everything = np.zeros(len(self.first), dtype=np.int32)
+            return Partition.from_labels(self._cut(everything))
+        with self.run.progress.stage("clustering by density"):
+            clustering, labels = self.clusters()
+        noise = labels == NOISE
+        made = Partition.from_labels(self._classes(clustering, labels, noise))
+        return made.with_marks({"noise": noise[self.row]})
 
-    def _clusters(self) -> tuple[Clustering, NDArray[np.int32]]:
+    def clusters(self) -> tuple[Clustering, NDArray[np.int32]]:
         """Return the density clusters, and the label of every distinct row once each cluster is valid."""
         settings, k = self.settings, self.rules.k
         assert settings.weights is not None
@@ -163,18 +169,31 @@ class _Working:
         return clustering, attach_failing(clustering, at, self.row, self.rules, sensitive)
 
     def _classes(
-        self, clustering: Clustering | None, labels: NDArray[np.int32], stage: Stage
+        self, clustering: Clustering, labels: NDArray[np.int32], noise: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
-        """Return the class of every record."""
+        """Return the class of every record, noise among them as the settings say."""
+        rule = self.settings.noise
+        if not noise.any():
+            return self._cut(labels)
+        if rule in ("keep", "mask"):
+            return self._apart(self._cut(labels), noise, keep=rule == "keep")
+        if noise.all() or (rule == "split" and self._holds(noise)):
+            return self._cut(np.where(noise, labels.max() + 1, labels).astype(np.int32))
+        rows = np.flatnonzero(noise)
+        if rule == "absorb":
+            labels = self._by_row(self._cut(labels))
+        labels = labels.copy()
+        labels[rows] = clustering.neighbourhood.nearest(~noise, labels, rows)
+        return labels[self.row].astype(np.int64) if rule == "absorb" else self._cut(labels)
+
+    def _by_row(self, classes: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the class of every distinct row, numbered by first records."""
+        by_row = np.empty(len(self.first), dtype=np.int32)
+        by_row[self.row] = Partition.from_labels(classes).labels
+        return by_row
+
+    def _cut(self, labels: NDArray[np.int32]) -> NDArray[np.int64]:
         settings = self.settings
-        noise = labels == NOISE
-        settle_noise = clustering is not None and noise.any()
-        if settle_noise and (noise.all() or (settings.noise == "split" and self._holds(noise))):
-            labels = np.where(noise, labels.max() + 1, labels)
-            settle_noise = False
-        elif settle_noise and settings.noise in ("split", "join"):
-            labels = self._nearest(clustering, labels, labels)
-            settle_noise = False
         task = Task(
             encoded=self.encoded,
             codes=self.codes,
@@ -184,31 +203,24 @@ class _Working:
             target_weight=settings.target_weight,
             parallel=settings.parallel,
         )
-        classes = cut_clusters(task, self.row, labels.astype(np.int32), stage)
-        return self._with_noise(clustering, labels, classes) if settle_noise else classes
+        records = int((labels[self.row] >= 0).sum())
+        with self.run.progress.stage("cutting", total=records) as stage:
+            return cut_clusters(task, self.row, labels, stage)
 
-    def _with_noise(
-        self, clustering: Clustering | None, labels: NDArray[np.int32], classes: NDArray[np.int64]
+    def _apart(
+        self, classes: NDArray[np.int64], noise: NDArray[np.bool_], *, keep: bool
     ) -> NDArray[np.int64]:
-        """Return the classes once the records in no cluster are kept, suppressed or absorbed."""
-        noise = labels == NOISE
+        """Return the classes with noise as one of its own, where it may be, else suppressed."""
         lost = noise[self.row]
-        if self.settings.noise == "absorb":
-            by_row = np.full(len(labels), NOISE, dtype=np.int32)
-            by_row[self.row] = Partition.from_labels(classes).labels
-            return self._nearest(clustering, labels, by_row)[self.row].astype(np.int64)
-        kept = self.settings.noise == "keep" and self._holds(noise)
-        return np.where(lost, classes.max() + 1 if kept else SUPPRESSED, classes)
-
-    def _nearest(
-        self, clustering: Clustering | None, labels: NDArray[np.int32], wanted: NDArray[np.int32]
-    ) -> NDArray[np.int32]:
-        """Return `wanted` with the entries of noise filled in from the nearest row that is in a cluster."""
-        assert clustering is not None
-        noise = np.flatnonzero(labels == NOISE)
-        filled = wanted.copy()
-        filled[noise] = clustering.neighbourhood.nearest(labels != NOISE, wanted, noise)
-        return filled
+        if keep and self._holds(noise):
+            return np.where(lost, classes.max() + 1, classes)
+        share = float(lost.mean())
+        if share > self.run.suppression:
+            raise PolicyUnsatisfiable(
+                f"dop would suppress {share:.1%} of the records as noise (limit {self.run.suppression:.1%})",
+                hint="Raise the limit, or let noise join the nearest cluster: noise='join'.",
+            )
+        return np.where(lost, SUPPRESSED, classes)
 
     def _holds(self, rows: NDArray[np.bool_]) -> bool:
         """Return whether the records of these distinct rows could be a class."""
