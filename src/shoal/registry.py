@@ -75,7 +75,9 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "outliers-recovered": "shoal.metrics.outliers:OutliersRecovered",
         "outliers-suppressed": "shoal.metrics.outliers:OutliersSuppressed",
     },
-    "papers": {},
+    "papers": {
+        "random-aggregation": "shoal.papers.random_aggregation.paper:RandomAggregation",
+    },
 }
 
 

@@ -57,20 +57,25 @@ class ByParts(Algorithm):
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         points = Embedding.of(encoded, "min-max" if self.literal else "z-score").points
+        return Partition.from_labels(self.group(points, rules.k, run))
+
+    def group(self, points: NDArray[np.float64], k: int, run: Run) -> NDArray[np.int64]:
+        """Return the class of every one of float64[d, n] points on a grid."""
+        n = int(points.shape[1])
         rng = run.rng()
-        parts = self._cut(points, rules.k, rng, run)
-        draws = rng.random(encoded.records)
-        labels = np.empty(encoded.records, dtype=np.int64)
+        parts = self._cut(points, k, rng, run)
+        draws = rng.random(n)
+        labels = np.empty(n, dtype=np.int64)
         count = len(parts.offsets) - 1
         step = max(1, count // _BATCHES)
-        with run.progress.stage("grouping the parts", encoded.records) as stage:
+        with run.progress.stage("grouping the parts", n) as stage:
             for first in range(0, count, step):
                 some = parts.some(first, min(first + step, count))
                 begin = parts.offsets[first]
                 threads = len(some.ids) >= _WORTH_THREADS and len(some.offsets) > 2
-                self._group(points, some, rules.k, draws[begin : begin + len(some.ids)], labels, threads)
+                self._group(points, some, k, draws[begin : begin + len(some.ids)], labels, threads)
                 stage.advance(len(some.ids))
-        return Partition.from_labels(labels)
+        return labels
 
     @abstractmethod
     def _group(

@@ -1,0 +1,1 @@
+"""Yang: Random Aggregation, reproduced."""
