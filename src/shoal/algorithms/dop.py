@@ -71,8 +71,8 @@ class Dop(Algorithm):
     -----
     A cluster that could not be a class joins the valid one with the nearest centre. Cuts go on as long as a
     boundary is left both sides of which keep the policy; among equally good ones the more even wins, then the
-    earlier column and the lower value. Records with equal quasi-identifiers stay together. The mark "noise" of
-    the partition tells which records were in no cluster.
+    earlier column and the lower value. Records with equal quasi-identifiers stay together. The mark "noise"
+    of the partition tells which records were in no cluster.
 
     References
     ----------
