@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from . import registry
-from .errors import ParameterError, PolicyUnsatisfiable
+from .errors import ParameterError, PolicyError, PolicyUnsatisfiable
 from .policy import Policy, short_policy
 from .progress import Progress, Run
 
@@ -42,6 +42,10 @@ def prepare(data: Any, policy: Policy) -> Prepared:
     from .models.feasibility import feasible
     from .table import Table
 
+    if not policy.models:
+        raise PolicyError(
+            "the policy promises nothing", hint="Add a privacy model, such as k=5 or shoal.KAnonymity(5)."
+        )
     table = Table.from_any(data)
     policy = policy.resolved(table.data)
     encoded = encode_table(table.data, policy)

@@ -78,6 +78,13 @@ def test_a_missing_column_is_refused_with_the_nearest() -> None:
         shoal.Policy(quasi=["x", "y"]).resolved(pa.table({"age": [1]}))
 
 
+def test_a_policy_that_promises_nothing_makes_no_release() -> None:
+    with pytest.raises(PolicyError, match="promises nothing"):
+        shoal.anonymize({"age": [1, 2]}, quasi=["age"])
+    evidence = shoal.verify({"age": [1, 1]}, shoal.Policy(quasi=["age"]))
+    assert not evidence.holds
+
+
 def test_the_short_way_and_the_policy_exclude_each_other() -> None:
     policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
     with pytest.raises(ParameterError, match="'k' belongs into the policy"):

@@ -60,7 +60,8 @@ def verify_table(
     >>> found.holds, found.promises[0].achieved, found.promises[0].failing
     (False, 1.0, 1)
     """
-    problems = _column_problems(published, policy)
+    problems = [] if policy.models else ["the policy promises nothing"]
+    problems += _column_problems(published, policy)
     needed = [name for column in policy.schema.quasi for name in column.published_names]
     counted = Counter(published.column_names)
     readable = all(counted[name] == 1 for name in needed) and max(counted.values(), default=1) == 1
