@@ -70,8 +70,7 @@ def between(extent: Extent, rho: float, draws: NDArray[np.uint64]) -> NDArray[np
 
     References
     ----------
-    Yang: Random Aggregation: Differential Privacy in k-Anonymity, Algorithm 4. (It is no such thing as the
-    title says.)
+    Yang: Random Aggregation, Algorithm 4.
 
     Examples
     --------

@@ -26,8 +26,7 @@ class TopDown(ByParts):
 
     References
     ----------
-    Yang: Random Aggregation: Differential Privacy in k-Anonymity, Algorithms 1 to 3. (The title's claim about
-    the noise of Algorithm 4 does not hold; this partition has no part in it.)
+    Yang: Random Aggregation, Algorithms 1 to 3.
 
     Examples
     --------
