@@ -130,7 +130,7 @@ class Encoded:
         for j, quasi in enumerate(self.quasi):
             if quasi.name == name:
                 return self.codes[:, j], quasi.size + 1
-        known = [column.name for column in (*self.sensitive, *self.quasi)]
+        known = [*(s.name for s in self.sensitive), *(q.name for q in self.quasi)]
         raise UnknownName.nearest("sensitive column or quasi-identifier", name, known)
 
     def flat_sensitive(self) -> NDArray[np.int32]:

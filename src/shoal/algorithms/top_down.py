@@ -20,8 +20,8 @@ class TopDown(ByParts):
     farthest pair is exact in groups of up to 2,000 records; in larger ones it is the record farthest from the
     mean and the one farthest from that. Nothing as large as all pairs is ever held.
 
-    ``variant="paper"`` scales columns to [0, 1] (Eq. 7), draws centres by distance rather than its square, and
-    sends the rest to the group with the nearer mean of k records. Parts of fewer than k records join the
+    ``variant="paper"`` scales columns to [0, 1] (Eq. 7), draws centres by distance rather than its square,
+    and sends the rest to the group with the nearer mean of k records. Parts of fewer than k records join the
     nearest part in both variants, or the paper's own promise would break.
 
     References

@@ -1,8 +1,8 @@
 """The quasi-identifiers as kernels see them: flat arrays, and the cost of a class in whole numbers.
 
 Costs are integers, `UNIT` being the cost of a fully generalised cell of weight 1. Sums of integers do
-not depend on their order, so a kernel, its parallel twin and the slow oracle agree to the last bit, ties included.
-Published metrics are computed in floating point from the values themselves, never from these costs.
+not depend on their order, so a kernel, its parallel twin and the slow oracle agree to the last bit, ties
+included. Published metrics are computed in floating point from the values themselves, never from these costs.
 """
 
 from __future__ import annotations

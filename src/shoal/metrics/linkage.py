@@ -142,7 +142,7 @@ class IntervalDisclosure(_OfNumbers):
         if original.shape[1] == 0:
             return 0.0
         if self.kind == "rank":
-            return _rank_disclosure(original, published) * original.shape[1] / measured.records
+            return float(_rank_disclosure(original, published) * original.shape[1] / measured.records)
         reach = self.width * published.std(axis=1)
         inside = (np.abs(original - published) <= reach[:, None]).all(axis=0)
         return float(inside.sum() / measured.records)

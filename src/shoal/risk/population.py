@@ -126,7 +126,7 @@ def pitman(table: Histogram, fraction: float) -> float:
             theta = math.exp(log_theta)
             rising = (u - 1) * math.log(alpha) + math.lgamma(theta / alpha + u)
             falling = math.lgamma(theta / alpha + 1) + math.lgamma(theta + n) - math.lgamma(theta + 1)
-            return rising - falling + inside
+            return float(rising - falling + inside)
 
         best = _maximum(likelihood, -10.0, math.log(n) + 12.0)
         return likelihood(best), math.exp(best)
@@ -170,7 +170,7 @@ def snb(table: Histogram, fraction: float) -> float:
     if not solved:
         return math.nan
     a, b = math.exp(float(solved[0][0])), 1 / (1 + math.exp(-float(solved[0][1])))
-    return min(groups * b**a, table.records / f)
+    return float(min(groups * b**a, table.records / f))
 
 
 _STARTS = ((1.0, 0.5), (0.2, 0.2), (0.05, 0.05), (0.5, 0.9), (2.0, 0.8), (5.0, 0.95), (0.1, 0.001))
