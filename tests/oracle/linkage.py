@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations
 
 Record = Sequence[float]
+EQUAL = 1e-9  # numbers this close differ by rounding only
 
 
 def squared(a: Record, b: Record) -> float:
@@ -29,9 +30,24 @@ def inside_deviation(original: Sequence[Record], published: Sequence[Record], wi
     reach = []
     for column in zip(*published, strict=True):
         centre = sum(column) / len(column)
-        reach.append(width * (sum((v - centre) ** 2 for v in column) / len(column)) ** 0.5)
+        reach.append(width * (sum((v - centre) ** 2 for v in column) / len(column)) ** 0.5 + EQUAL)
     hits = [
         all(abs(a - b) <= r for a, b, r in zip(before, after, reach, strict=True))
         for before, after in zip(original, published, strict=True)
     ]
+    return sum(hits) / len(hits)
+
+
+def inside_ranks(original: Sequence[Record], published: Sequence[Record]) -> float:
+    """For p = 1 to 10: the original lies between published numbers at most p% of the ranks away."""
+    n = len(published)
+    hits = []
+    for before, after in zip(zip(*original, strict=True), zip(*published, strict=True), strict=True):
+        ranked = sorted(after)
+        for percent in range(1, 11):
+            for value, shown in zip(before, after, strict=True):
+                equals = [rank for rank, other in enumerate(ranked) if other == shown]
+                middle = sum(equals) / len(equals)
+                near = [ranked[rank] for rank in range(n) if 100 * abs(rank - middle) <= percent * n]
+                hits.append(min([shown, *near]) - EQUAL <= value <= max([shown, *near]) + EQUAL)
     return sum(hits) / len(hits)

@@ -71,11 +71,32 @@ def test_classes_of_two_are_linked_within_two_ranks() -> None:
 
 def test_ranks_around_what_is_published() -> None:
     same = np.arange(200.0)[None, :]
-    assert linkage._rank_disclosure(same, same) == 1
+    assert linkage.rank_disclosure(same, same) == 1
     far = np.where(same < 100, same + 100, same - 100)
-    assert linkage._rank_disclosure(same, far) == 0
+    assert linkage.rank_disclosure(same, far) == 0
     ten_ranks = np.roll(same, 10)[:, 10:]  # p from 5 on reaches 10 of 190 ranks, p = 6 surely
-    assert 0.4 <= linkage._rank_disclosure(same[:, 10:], ten_ranks) <= 0.6
+    assert 0.4 <= linkage.rank_disclosure(same[:, 10:], ten_ranks) <= 0.6
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 40), spread=st.integers(1, 30), seed=st.integers(0, 999))
+def test_rank_intervals_agree_with_their_definition(n: int, spread: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    before = rng.integers(-spread, spread + 1, (2, n)).astype(float)
+    after = before + rng.integers(-3, 4, (2, n))
+    expected = plain.inside_ranks(before.T.tolist(), after.T.tolist())
+    assert linkage.rank_disclosure(before, after) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["deviation", "rank"])
+def test_suppressed_records_count_and_disclose_nothing(kind: str) -> None:
+    policy = shoal.Policy(
+        quasi={"age": shoal.Column("age", form=shoal.Form.CENTROID)}, models=[shoal.KAnonymity(3)]
+    )
+    encoded = shoal.encode({"age": [7, 7, 7, 50]}, policy)
+    partition = shoal.Partition.from_labels(np.array([0, 0, 0, -1]))
+    metric = linkage.IntervalDisclosure(kind=kind)
+    assert measure(encoded, partition, policy, [metric])["interval-disclosure"] == 0.75
 
 
 def test_intervals_have_no_linkage() -> None:

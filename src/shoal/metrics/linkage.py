@@ -16,6 +16,7 @@ from .masked import published_as_numbers, scaled_column
 _WORTH_THREADS = 1 << 14  # records; below, starting the threads takes longer than the work
 _WORTH_A_TREE = 4096  # records; below, comparing all with all is as fast
 _PERCENTS = range(1, 11)
+_EQUAL = 1e-9  # standard deviations between numbers that are equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,9 @@ class IntervalDisclosure(_OfNumbers):
     """How often the original lies in a narrow interval around what is published.
 
     ``kind="deviation"``: the share of records all of whose numbers lie within `width` standard deviations of
-    the published column. ``kind="rank"``: the share of numbers that lie within p percent of the published
-    ranks to either side, averaged over p = 1 to 10.
+    the published column. ``kind="rank"``: the share of numbers that lie between the published numbers p
+    percent of the ranks below and above theirs, averaged over the columns and over p = 1 to 10. A published
+    number stands in the middle of its equals. Nothing of a suppressed record is disclosed, and it counts.
 
     References
     ----------
@@ -131,7 +133,10 @@ class IntervalDisclosure(_OfNumbers):
 
     name: ClassVar[str] = "interval-disclosure"
     summary: ClassVar[str] = "share of records whose original lies in narrow intervals around the published"
-    formula: ClassVar[str] = "records with abs(original - published) <= width * deviation in all columns / n"
+    formula: ClassVar[str] = (
+        "records with abs(original - published) <= width * deviation in all columns / n; by rank: numbers "
+        "within p percent of the ranks around the published one / (n * columns), mean over p = 1 to 10"
+    )
     reference: ClassVar[str] = "Domingo-Ferrer et al. 2001"
 
     kind: str = param(Choice(("deviation", "rank")), "how wide an interval is", default="deviation")
@@ -139,30 +144,50 @@ class IntervalDisclosure(_OfNumbers):
 
     def compute(self, measured: Measured) -> float:
         original, published = _before_and_after(measured)
-        if original.shape[1] == 0:
+        kept = original.shape[1]
+        if kept == 0:
             return 0.0
-        if self.kind == "rank":
-            return float(_rank_disclosure(original, published) * original.shape[1] / measured.records)
-        reach = self.width * published.std(axis=1)
-        inside = (np.abs(original - published) <= reach[:, None]).all(axis=0)
-        return float(inside.sum() / measured.records)
+        share = (
+            rank_disclosure(original, published)
+            if self.kind == "rank"
+            else deviation_disclosure(original, published, self.width)
+        )
+        return float(share * kept / measured.records)
 
 
-def _rank_disclosure(original: NDArray[np.float64], published: NDArray[np.float64]) -> float:
+def deviation_disclosure(
+    original: NDArray[np.float64], published: NDArray[np.float64], width: float
+) -> float:
+    """Return the share of records all of whose numbers lie within `width` deviations of the published ones.
+
+    Examples
+    --------
+    >>> deviation_disclosure(np.array([[0.0, 1.0, 5.0]]), np.array([[0.0, 2.0, 5.0]]), 0.05)
+    0.6666666666666666
+    """
+    reach = width * published.std(axis=1) + _EQUAL
+    return float((np.abs(original - published) <= reach[:, None]).all(axis=0).mean())
+
+
+def rank_disclosure(original: NDArray[np.float64], published: NDArray[np.float64]) -> float:
     """Return the share of numbers inside the rank interval around their published one, over p = 1 to 10.
 
-    A published number stands in the middle of its equals.
+    Examples
+    --------
+    >>> ranks = np.arange(100.0)[None, :]
+    >>> rank_disclosure(ranks, ranks), rank_disclosure(ranks, np.roll(ranks, 50))
+    (1.0, 0.0)
     """
-    d, n = original.shape
+    n = original.shape[1]
     shares = []
-    for row in range(d):
-        ordered = np.sort(published[row])
-        first = np.searchsorted(ordered, published[row], side="left")
-        last = np.searchsorted(ordered, published[row], side="right") - 1
+    for before, after in zip(original, published, strict=True):
+        ordered = np.sort(after)
+        first = np.searchsorted(ordered, after, side="left")
+        last = np.searchsorted(ordered, after, side="right") - 1
         middle = (first + last) / 2
         for percent in _PERCENTS:
-            reach = percent / 100 * n
-            low = ordered[np.maximum(np.ceil(middle - reach).astype(int), 0)]
-            high = ordered[np.minimum(np.floor(middle + reach).astype(int), n - 1)]
-            shares.append(((original[row] >= low) & (original[row] <= high)).mean())
+            reach = percent * n / 100
+            low = ordered[np.maximum(np.ceil(middle - reach).astype(np.int64), 0)]
+            high = ordered[np.minimum(np.floor(middle + reach).astype(np.int64), n - 1)]
+            shares.append(((before >= low - _EQUAL) & (before <= high + _EQUAL)).mean())
     return float(np.mean(shares))
