@@ -123,8 +123,8 @@ def test_null_spellings(tmp_path: Path) -> None:
         ("a,b\n\n1,x y\n\n", "t.csv"),
         ('"a","b"\n"1","x y"\n', "t.csv"),
         ("a,b\n1,x y\n", "no_extension"),
-        (gzip.compress(b"a,b\n1,x y\n"), "t.csv.gz"),
-        (gzip.compress(b"a,b\n1,x y\n"), "t.csv"),
+        (gzip.compress(b"a,b\n1,x y\n", mtime=0), "t.csv.gz"),
+        (gzip.compress(b"a,b\n1,x y\n", mtime=0), "t.csv"),
     ],
 )
 def test_layouts(tmp_path: Path, content: str | bytes, name: str) -> None:
