@@ -11,12 +11,24 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis: the field it shows, its title, and whether its scale is logarithmic."""
+    """One axis: the field it shows, its title, and how it is drawn.
+
+    Attributes
+    ----------
+    field, title : str
+    log : bool
+        Whether the scale is logarithmic.
+    discrete : bool
+        Whether the values are names rather than numbers.
+    error : str
+        Field of the half width of the interval around every value; empty: no intervals are drawn.
+    """
 
     field: str
     title: str
     log: bool = False
     discrete: bool = False
+    error: str = ""
 
     def encode(self) -> Row:
         """Return the axis as a Vega-Lite channel."""
@@ -28,28 +40,34 @@ class Axis:
 
 
 def lines(rows: Sequence[Row], x: Axis, y: Axis, series: str, *, title: str = "") -> Row:
-    """Return a line chart with points, one line a series."""
+    """Return a line chart with points, one line a series, with intervals where `y` has them."""
+    place = {"x": x.encode(), "y": y.encode(), "color": {"field": series, "type": "nominal", "title": series}}
+    drawn: Row = {
+        "mark": {"type": "line", "point": True, "tooltip": True},
+        "encoding": {**place, "strokeDash": {"field": series, "type": "nominal", "title": series}},
+    }
+    if y.error:
+        around = {"mark": "errorbar", "encoding": {**place, "yError": {"field": y.error}}}
+        drawn = {"layer": [around, drawn]}
+    return {**_frame(rows, title), **drawn}
+
+
+def bars(rows: Sequence[Row], x: Axis, y: Axis, series: str, *, title: str = "") -> Row:
+    """Return a bar chart, the series side by side."""
+    encoding = {
+        "x": {**x.encode(), "type": "ordinal"},
+        "y": y.encode(),
+        "color": {"field": series, "type": "nominal", "title": series},
+        "xOffset": {"field": series},
+    }
+    return {**_frame(rows, title), "mark": {"type": "bar", "tooltip": True}, "encoding": encoding}
+
+
+def _frame(rows: Sequence[Row], title: str) -> Row:
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "title": title,
         "width": "container",
         "height": 280,
         "data": {"values": list(rows)},
-        "mark": {"type": "line", "point": True, "tooltip": True},
-        "encoding": {
-            "x": x.encode(),
-            "y": y.encode(),
-            "color": {"field": series, "type": "nominal", "title": series},
-            "strokeDash": {"field": series, "type": "nominal", "title": series},
-        },
     }
-
-
-def bars(rows: Sequence[Row], x: Axis, y: Axis, series: str, *, title: str = "") -> Row:
-    """Return a bar chart, the series side by side."""
-    chart = lines(rows, x, y, series, title=title)
-    chart["mark"] = {"type": "bar", "tooltip": True}
-    chart["encoding"]["x"]["type"] = "ordinal"
-    chart["encoding"]["xOffset"] = {"field": series}
-    del chart["encoding"]["strokeDash"]
-    return chart

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
+
+import numpy as np
 
 from ...charts.specs import Axis, bars, lines
 from ...progress import Run
@@ -13,6 +16,10 @@ from . import experiments as run_of
 from .claims import CLAIMS, averages
 
 PARTS = 4
+LETTERS = dict(zip("ab", run_of.TABLES, strict=True))  # of the paper's figures
+K_AXIS = Axis("k", "k", discrete=True)
+WIDTH = 1.96  # standard errors to either side
+INTERVALS = "with 95% intervals"
 
 
 @dataclass(frozen=True)
@@ -65,51 +72,61 @@ def _described(table: run_of.Prepared) -> Row:
 
 
 def _partition_figures(results: Results) -> list[Figure]:
-    seconds, loss, plain = (averages(results, value) for value in ("seconds", "il", "il_norm"))
-    rows = [
-        {
-            "table": table,
-            "k": k,
-            "algorithm": name,
-            "curve": f"{name}, {table}",
-            "seconds": seconds[table, k, name],
-            "il": loss[table, k, name],
-            "il_norm": plain[table, k, name],
-        }
-        for table, k, name in seconds
-    ]
-    x = Axis("k", "k", discrete=True)
-    return [
-        Figure(
-            "figure-4",
-            "Figure 4: running time",
-            "CPU seconds of one run, mean over seeds.",
-            [{key: row[key] for key in ("table", "k", "algorithm", "curve", "seconds")} for row in rows],
-            bars(rows, x, Axis("seconds", "CPU seconds"), "curve"),
-        ),
-        Figure(
-            "figure-5",
-            "Figure 5: loss of top-down and bottom-up",
-            "Mean over seeds.",
-            [
-                {key: row[key] for key in ("table", "k", "algorithm", "curve", "il", "il_norm")}
-                for row in rows
-            ],
-            lines(rows, x, Axis("il", "IL, %"), "curve"),
-        ),
-    ]
+    figures = []
+    for letter, table in LETTERS.items():
+        rows = [row for row in _averaged(results) if row["table"] == table]
+        seconds = [{key: row[key] for key in ("k", "algorithm", "seconds")} for row in rows]
+        loss = [{key: row[key] for key in ("k", "algorithm", "il", "il_interval", "il_norm")} for row in rows]
+        figures += [
+            Figure(
+                f"figure-4{letter}",
+                f"Figure 4{letter}: running time, {table}",
+                "CPU seconds of one run, mean over seeds.",
+                seconds,
+                bars(seconds, K_AXIS, Axis("seconds", "CPU seconds"), "algorithm"),
+            ),
+            Figure(
+                f"figure-5{letter}",
+                f"Figure 5{letter}: loss of top-down and bottom-up, {table}",
+                f"Mean over seeds, {INTERVALS}.",
+                loss,
+                lines(loss, K_AXIS, Axis("il", "IL, %", error="il_interval"), "algorithm"),
+            ),
+        ]
+    return sorted(figures, key=lambda figure: figure.key)
+
+
+def _averaged(results: Results) -> list[Row]:
+    """Return the mean over seeds for every table, k and algorithm."""
+    means = {value: averages(results, value) for value in ("seconds", "il", "il_norm")}
+    rows = []
+    for table, k, name in means["seconds"]:
+        found = [row["il"] for row in results.where("partitions", table=table, k=k, algorithm=name)]
+        row: Row = {"table": table, "k": k, "algorithm": name}
+        row |= {value: mean[table, k, name] for value, mean in means.items()}
+        rows.append({**row, "il_interval": WIDTH * float(np.std(found, ddof=1)) / len(found) ** 0.5})
+    return rows
 
 
 def _noise_figures(results: Results) -> list[Figure]:
-    rows = [{"curve": f"rho = {row['rho']}, {row['table']}", **row} for row in results.rows["noise"]]
-    x = Axis("k", "k", discrete=True)
-    note = "Mean over partitions and draws, with standard errors; 'random' is the noise of Song et al."
-    return [
-        Figure(
-            "figure-6", "Figure 6: loss over rho", note, rows, lines(rows, x, Axis("il", "IL, %"), "curve")
-        ),
-        Figure("figure-7", "Figure 7: DLD over rho", note, rows, lines(rows, x, Axis("dld", "DLD"), "curve")),
-    ]
+    figures = []
+    note = f"Mean over partitions and draws, {INTERVALS}; 'random' is the noise of Song et al."
+    shown = {6: (("il", "il_norm"), "loss", "IL, %"), 7: (("dld",), "DLD", "DLD")}
+    for (number, (values, word, title)), (letter, table) in product(shown.items(), LETTERS.items()):
+        rows = [
+            {
+                "k": row["k"],
+                "rho": str(row["rho"]),
+                "draws": row["draws"],
+                "interval": WIDTH * row[f"{values[0]}_error"],
+                **{value: row[value] for value in values},
+            }
+            for row in results.where("noise", table=table)
+        ]
+        chart = lines(rows, K_AXIS, Axis(values[0], title, error="interval"), "rho")
+        heading = f"Figure {number}{letter}: {word} over rho, {table}"
+        figures.append(Figure(f"figure-{number}{letter}", heading, note, rows, chart))
+    return figures
 
 
 def _other_figures(results: Results) -> list[Figure]:
