@@ -14,7 +14,7 @@ from ..progress import Run, Stage
 if TYPE_CHECKING:
     from ..kernels.gower import Points
     from ..kernels.rules import Rules
-    from ..kernels.vp_tree import Plan
+    from ..kernels.vantage import Plan
 
 VANTAGES = ("random", "farthest", "spread", "tightest")  # in the order of the kernel's constants
 RADII = ("half", "multiple", "cheapest", "value")
@@ -196,7 +196,7 @@ def _batches(nodes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 def make_plan(vantage: str, radius: str, candidates: int, k: int, run: Run) -> Plan:
     """Return how nodes are cut, down to parts of fewer than 2k records."""
-    from ..kernels.vp_tree import Plan
+    from ..kernels.vantage import Plan
 
     seed = np.uint64(np.random.SeedSequence(run.seed).generate_state(1, np.uint64)[0])
     return Plan(k, 2 * k, VANTAGES.index(vantage), RADII.index(radius), candidates, seed)
