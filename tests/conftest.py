@@ -4,35 +4,50 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))
+
+from browser import EXECUTABLE, Browser  # noqa: E402  (found on the path that was just extended)
+
 os.environ.setdefault("SHOAL_DATA", str(TESTS.parents[1] / "shared" / "data"))
 DATA = Path(os.environ["SHOAL_DATA"])
-left_out: list[str] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "real_data: reads the real data sets in the folder SHOAL_DATA")
+    config.addinivalue_line("markers", "browser: opens pages in headless Chromium")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs the real data sets where there are none; the summary says so."""
-    if DATA.is_dir():
-        return
-    needing = [item for item in items if item.get_closest_marker("real_data")]
-    if needing:
-        left_out.extend(item.nodeid for item in needing)
-        config.hook.pytest_deselected(items=needing)
-        items[:] = [item for item in items if item not in needing]
+    """Leave out what needs the real data sets or a browser where there are none; the summary says so."""
+    for marker, there, _ in needs():
+        needing = [] if there else [item for item in items if item.get_closest_marker(marker)]
+        if needing:
+            config.hook.pytest_deselected(items=needing)
+            items[:] = [item for item in items if item not in needing]
+
+
+def needs() -> list[tuple[str, bool, str]]:
+    """Return, by mark, whether what such tests need is here, and what to do when it is not."""
+    return [
+        ("real_data", DATA.is_dir(), "the tests that read real data sets; name their folder in SHOAL_DATA"),
+        ("browser", EXECUTABLE is not None, "the tests that open pages in a browser; install chromium"),
+    ]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Return one browser for all tests that ask for it."""
+    with Browser() as opened:
+        yield opened
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not DATA.is_dir():
-        terminalreporter.write_line(
-            "NOT RUN: the tests that read real data sets; name their folder in SHOAL_DATA to run them",
-            yellow=True,
-        )
+    for _, there, what in needs():
+        if not there:
+            terminalreporter.write_line(f"NOT RUN: {what} to run them", yellow=True)
