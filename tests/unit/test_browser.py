@@ -8,7 +8,8 @@ import pytest
 
 from browser import Browser, BrowserError
 
-QUIET = "<!DOCTYPE html><title>quiet</title><p id='word'>hello</p><button id='b'>go</button>"
+VIEWPORT = "<meta name='viewport' content='width=device-width'>"
+QUIET = f"<!DOCTYPE html>{VIEWPORT}<title>quiet</title><p id='word'>hello</p><button id='b'>go</button>"
 LOUD = """<!DOCTYPE html><title>loud</title><img src="http://localhost:9/pixel.png">
 <p style="width: 2000px">wide</p>
 <script>console.error("as it should not"); setTimeout(() => { throw new Error("unseen"); }, 0);</script>"""
