@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
 import shoal
 from shoal.encoding import Encoded, encode
+from shoal.kernels.rules import Rules
+from shoal.models.base import Model
+from shoal.models.compile import compile_rules
 from shoal.partitions import Partition
 
 TOWNS = {
@@ -18,6 +23,17 @@ TOWNS = {
 GRADES = ("low", "middle", "high", "top")
 JOBS = ["clerk", "cook", "nurse", "smith", "weaver"]
 UNITS = {"east": None, "west": None, "centre": None}
+MODELS: dict[str, tuple[Callable[[int], list[Model]], Callable[[int, list[str]], bool]]] = {
+    "k": (lambda k: [shoal.KAnonymity(k)], lambda k, ill: len(ill) >= k),
+    "l": (
+        lambda k: [shoal.KAnonymity(k), shoal.LDiversity(2)],
+        lambda k, ill: len(ill) >= k and len(set(ill)) >= 2,
+    ),
+    "alpha": (
+        lambda k: [shoal.AlphaK(0.5, k)],
+        lambda k, ill: len(ill) >= k and 2 * max(map(ill.count, ill)) <= len(ill),
+    ),
+}
 
 
 def _column(values: st.SearchStrategy[object], nulls: bool) -> st.SearchStrategy[object]:
@@ -75,3 +91,12 @@ def shuffled(table: pa.Table, seed: int) -> tuple[pa.Table, np.ndarray]:
     """Return the table in another order, and the old number of each new record."""
     order = np.random.default_rng(seed).permutation(table.num_rows)
     return table.take(pa.array(order)), order
+
+
+def rules_and_test(
+    encoded: Encoded, table: pa.Table, model: str, k: int
+) -> tuple[Rules, Callable[[list[int]], bool]]:
+    """Return a policy as rules, and as a test of a class by definition."""
+    made, holds = MODELS[model]
+    disease = table.column("disease").to_pylist()
+    return compile_rules(made(k), encoded), lambda records: holds(k, [disease[i] for i in records])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN
 
 import shoal
-from clustering_tables import classes_of, encoded_of, mixed_tables, shuffled
+from clustering_tables import MODELS, classes_of, encoded_of, mixed_tables, rules_and_test, shuffled
 from oracle import dop as oracle
 from oracle.costs import oracle_table
 from shoal.algorithms import clusters, cutting
@@ -23,28 +22,10 @@ from shoal.algorithms.cutting import entropy_units
 from shoal.algorithms.distinct import distinct_rows
 from shoal.algorithms.dop import Dop
 from shoal.encoding import Encoded, encode
-from shoal.models.base import Model
 from shoal.models.compile import compile_rules
 from shoal.progress import Run
 
 SEVERAL = settings(max_examples=100, deadline=None)
-MODELS: dict[str, tuple[Callable[[int], list[Model]], Callable[[int, list[str]], bool]]] = {
-    "k": (lambda k: [shoal.KAnonymity(k)], lambda k, ill: len(ill) >= k),
-    "l": (
-        lambda k: [shoal.KAnonymity(k), shoal.LDiversity(2)],
-        lambda k, ill: len(ill) >= k and len(set(ill)) >= 2,
-    ),
-    "alpha": (
-        lambda k: [shoal.AlphaK(0.5, k)],
-        lambda k, ill: len(ill) >= k and 2 * max(map(ill.count, ill)) <= len(ill),
-    ),
-}
-
-
-def rules_and_test(encoded: Encoded, table: pa.Table, model: str, k: int):
-    made, holds = MODELS[model]
-    disease = table.column("disease").to_pylist()
-    return compile_rules(made(k), encoded), lambda records: holds(k, [disease[i] for i in records])
 
 
 def cuts_of(encoded: Encoded, codes: np.ndarray, admissible, **options) -> oracle.Cuts:

@@ -133,15 +133,18 @@ class _Working:
         """Cut, set outliers aside, recover them, cut what is left to the end."""
         k = self.plan.k
         stop = max(2 * k, min(_CLASSES * k, _RECORDS)) if self.wide else 2 * k
-        rest = self.grove.grown(self.plan._replace(stop=stop), self.stage)
-        if self.settings.radius == "value":
-            rest = rest.merged()
+        rest = self._cut(self.grove, stop)
         if self.settings.alpha is not None:
             rest = self._without_outliers(rest, self.settings.alpha)
         if self.wide:
-            rest = rest.grown(self.plan, self.stage)
+            rest = self._cut(rest, 2 * k)
         rest.write_labels(self.labels, self.order)
         return Partition.from_labels(self.labels).with_marks({MARK: self.outlier})
+
+    def _cut(self, parts: Grove, stop: int) -> Grove:
+        """Cut parts to fewer than `stop` records; none is left under k where there is another to join."""
+        cut = parts.grown(self.plan._replace(stop=stop), self.stage)
+        return cut.merged() if self.settings.radius == "value" else cut
 
     def _without_outliers(self, parts: Grove, alpha: float) -> Grove:
         """Return the parts without the outliers that get a class of their own or are suppressed."""
