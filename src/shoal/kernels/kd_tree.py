@@ -146,6 +146,21 @@ def _fit(tree: KdTree, node: int) -> None:
 
 
 @njit(cache=True)
+def _shapes(tree: KdTree, node: int, at: int) -> bool:
+    """Return whether the box or the lowest record of a node may change now that the record at a place is gone.
+
+    Where they do not, they do not change in any node above either.
+    """
+    if tree.size[node] == 0 or tree.record[at] == tree.least[node]:
+        return True
+    for j in range(len(tree.points)):
+        value, low, high = tree.points[j, at], tree.low[node, j], tree.high[node, j]
+        if low < high and (value == low or value == high):
+            return True
+    return False
+
+
+@njit(cache=True)
 def remove(tree: KdTree, record: int) -> None:
     """Take a record out of the tree."""
     at = tree.place[record]
@@ -156,12 +171,15 @@ def remove(tree: KdTree, record: int) -> None:
         tree.points[j, at], tree.points[j, last] = tree.points[j, last], tree.points[j, at]
     tree.record[at], tree.record[last] = other, record
     tree.place[other], tree.place[record] = at, last
-    tree.size[node] -= 1
-    _fit(tree, node)
-    while node > 0:
-        node = (node - 1) // 2
+    shaped = True
+    while True:
         tree.size[node] -= 1
-        _fit(tree, node)
+        shaped = shaped and _shapes(tree, node, last)
+        if shaped:
+            _fit(tree, node)
+        if node == 0:
+            return
+        node = (node - 1) // 2
 
 
 @njit(cache=True)
