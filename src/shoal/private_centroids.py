@@ -1,8 +1,9 @@
 """dp-centroid: microaggregation whose published centroids are epsilon-differentially private.
 
-Records are put into a total order that does not depend on the data and cut into runs of k. Replacing one
-record changes every run by one record at most, so the sums of the runs have a known sensitivity, and Laplace
-noise on them gives the guarantee. Nothing else is published: what is not one of the policy's bounded
+Records are put into a total order that does not depend on the data and cut into runs of k: MDAV made
+insensitive, with the lowest corner of the bounds in the place of the record farthest from the mean. Replacing
+one record changes every run by one record at most, so the sums of the runs have a known sensitivity, and
+Laplace noise on them gives the guarantee. Nothing else is published: what is not one of the policy's bounded
 quasi-identifiers is left out.
 
 Everything up to the noise is a whole number: cells become places on a grid between the policy's bounds, and
@@ -11,8 +12,10 @@ OpenDP draws discrete Laplace noise for their sums, so floating point opens no g
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 _STEPS = 1 << 20  # of the grid between the bounds of a column
 _SLACK = 1 + 2.0**-40  # OpenDP rounds epsilon up; a hair more noise keeps the sum within the budget
-_EPSILON = Parameter("epsilon", Real(0, open_low=True), "privacy budget of the whole table", 1.0)
+_EPSILON = Parameter("epsilon", Real(1e-12), "privacy budget of the whole table", 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -56,12 +59,22 @@ class PrivateRelease:
     def __repr__(self) -> str:
         return f"PrivateRelease({self.evidence.promises[0]})"
 
+    def manifest(self) -> dict[str, Any]:
+        """Return what is written beside the file: the mechanism, the policy with its bounds, the evidence."""
+        from .release import describe_policy
+
+        return {
+            "mechanism": "dp-centroid",
+            "versions": {name: version(name) for name in ("shoal", "opendp")},
+            "policy": describe_policy(self.policy),
+            "evidence": self.evidence.to_dict(),
+        }
+
     def write(self, path: str | os.PathLike[str]) -> Evidence:
         """Write the table and a manifest, after reading it back and verifying what a table can show."""
         from .writing import write_verified
 
-        manifest = {"mechanism": "dp-centroid", "evidence": self.evidence.to_dict()}
-        found = write_verified(self.table, path, self.policy, manifest)
+        found = write_verified(self.table, path, self.policy, self.manifest())
         return replace(found, promises=(self.evidence.promises[0], *found.promises))
 
 
@@ -121,7 +134,7 @@ def dp_centroid(data: Any, policy: Policy, *, epsilon: float) -> PrivateRelease:
     published = _centroids(noisy, np.array([len(run) for run in runs]), columns)
     shown = policy.with_columns(replace(c, kind=Kind.NUMERIC, form=Form.MEAN) for c in columns)
     found = verify_table(published, shown)
-    evidence = replace(found, promises=(_proof(epsilon, spent, k), *found.promises), suppressed=0)
+    evidence = replace(found, promises=(_proof(epsilon, spent, k, columns), *found.promises), suppressed=0)
     evidence.require()
     return PrivateRelease(published, evidence, shown)
 
@@ -142,8 +155,8 @@ def _checked_k(policy: Policy) -> int:
     for column in policy.schema.quasi:
         if column.domain is None or column.kind not in (None, Kind.NUMERIC):
             found.append(f"{column.name!r} has no bounds")
-        elif not np.isfinite(column.domain).all():
-            found.append(f"the bounds of {column.name!r} are not finite")
+        elif not math.isfinite(column.domain[1] - column.domain[0]):
+            found.append(f"the bounds of {column.name!r} are not a finite distance apart")
     if found:
         raise PolicyError(
             "dp-centroid: " + "; ".join(found),
@@ -225,12 +238,14 @@ def _centroids(noisy: NDArray[np.int64], sizes: NDArray[np.int64], columns: tupl
     return pa.table(made)
 
 
-def _proof(epsilon: float, spent: dict[str, float], k: int) -> Promise:
+def _proof(epsilon: float, spent: dict[str, float], k: int, columns: tuple[Column, ...]) -> Promise:
     parameters = {
         "epsilon": epsilon,
         "neighbours": "one record replaced; the number of records is public",
         "composition": "sequential: the shares of the columns add up",
         "shares": spent,
+        "bounds": {column.name: list(column.domain or ()) for column in columns},
+        "covers": "every published cell of this one release; further releases of the same people add up",
         "mechanism": f"discrete Laplace noise (OpenDP) on sums of runs of {k} records in a total order",
     }
     total = float(sum(map(Fraction, spent.values())))

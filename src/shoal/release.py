@@ -259,6 +259,8 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
             if column.form is Form.RHO_NOISE:
                 described["rho"] = column.rho
             described["weight"] = column.weight
+            if column.domain is not None:
+                described["domain"] = list(column.domain)
             described["hierarchy"] = column.hierarchy is not None
         columns.append(described)
     return {

@@ -68,6 +68,51 @@ def test_audit(run: Run) -> None:
     assert plain["quasi"] == ["age"]
 
 
+BOUNDED = """\
+[columns.age]
+role = "quasi"
+kind = "numeric"
+domain = [0, 120]
+
+[[models]]
+name = "k-anonymity"
+k = 10
+"""
+
+
+def test_dp_centroid_writes_its_proof_and_only_bounded_columns(run: Run, folder: Path) -> None:
+    (folder / "bounded.toml").write_text(BOUNDED)
+    command = ("dp-centroid", "people.csv", "--policy", "bounded.toml", "--epsilon", "2")
+    result = run(*command, "--out", "out.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "differential-privacy" in result.stdout
+    assert "sequential" in result.stdout
+    assert list(_rows(folder / "out.csv")[0]) == ["age"]
+    assert json.loads(run(*command, "--json").stdout)["evidence"]["promises"][0]["achieved"] <= 2
+    assert "exists" in run(*command, "--out", "out.csv").stderr
+    for policy, epsilon, words in (
+        ("bounded.toml", "-1", "at least 1e-12"),
+        ("policy.toml", "1", "has no bounds"),
+    ):
+        refused = run(
+            "dp-centroid", "people.csv", "--policy", policy, "--epsilon", epsilon, "--out", "no.csv"
+        )
+        assert refused.exit_code == 2
+        assert words in refused.stderr
+        assert not (folder / "no.csv").exists()
+
+
+def test_noise_is_fresh_unless_its_seed_is_given(run: Run, folder: Path) -> None:
+    noisy = (folder / "policy.toml").read_text().replace("[columns.age]", '[columns.age]\nform = "rho-noise"')
+    (folder / "policy.toml").write_text(noisy)
+    command = (*ANONYMIZE, "--algorithm", "mdav", "--order", "keep", "--out")
+    for name in ("a.csv", "b.csv"):
+        assert "noise" not in run(*command, name).stderr
+        assert "take the noise away" in run(*command, f"same-{name}", "--noise-seed", "3").stderr
+    assert (folder / "a.csv").read_text() != (folder / "b.csv").read_text()
+    assert (folder / "same-a.csv").read_text() == (folder / "same-b.csv").read_text()
+
+
 def test_anonymize_writes_a_file_that_verifies(run: Run, folder: Path) -> None:
     result = run(*ANONYMIZE, "--out", "out.csv", "--labels", "labels.csv")
     assert result.exit_code == 0, result.stderr

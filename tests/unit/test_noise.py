@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 import shoal.io
+import shoal.noise
 from shoal.errors import PolicyError, VerificationFailed
 from shoal.evidence import How
 from shoal.metrics.measure import measure
@@ -168,6 +169,14 @@ def test_promises_hold_by_construction_and_the_table_alone_shows_none(form: Form
     assert not alone.holds
     assert "the table alone cannot show" in alone.problems[0]
     assert alone.promises[0].achieved == 1
+
+
+@pytest.mark.parametrize("form", [Form.RHO_NOISE, Form.RANDOM])
+def test_no_release_with_noise_calls_itself_differentially_private(form: Form) -> None:
+    made = release(form)
+    told = [repr(made), str(made.evidence), json.dumps(made.manifest()), str(made.evidence.to_dict())]
+    told += [Form.__doc__ or "", shoal.noise.__doc__ or "", shoal.Column.__doc__ or ""]
+    assert not any("differential" in text.lower() for text in told)
 
 
 def test_centroids_are_shown_by_the_table_itself() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,8 @@ def test_bounds_are_never_read_from_the_table() -> None:
         (shoal.Policy(quasi={"a": column("a")}), "no k-anonymity"),
         (policy(column("a"), sensitive=["b"]), "'b' would be published as it is"),
         (policy(column("a"), weight="b"), "'b' would be published as it is"),
-        (policy(column("a", 0, float("inf"))), "not finite"),
+        (policy(column("a", 0, float("inf"))), "not a finite distance apart"),
+        (policy(column("a", -1.7e308, 1.7e308)), "not a finite distance apart"),
         (
             shoal.Policy(quasi={"a": column("a")}, sensitive=["b"], models=[shoal.LDiversity(2)]),
             "l-diversity cannot be kept",
@@ -136,8 +138,8 @@ def test_texts_and_tables_that_are_too_small_are_refused() -> None:
         shoal.dp_centroid({"a": ["x", "y", "z"]}, policy(column("a")), epsilon=1)
     with pytest.raises(PolicyUnsatisfiable, match="fewer than k=3"):
         shoal.dp_centroid({"a": [1, 2]}, policy(column("a")), epsilon=1)
-    with pytest.raises(shoal.ShoalError, match="'epsilon' of dp-centroid must be a number above 0"):
-        shoal.dp_centroid({"a": [1, 2, 3]}, policy(column("a")), epsilon=0)
+    with pytest.raises(shoal.ShoalError, match="'epsilon' of dp-centroid must be a number of at least 1e-12"):
+        shoal.dp_centroid({"a": [1, 2, 3]}, policy(column("a")), epsilon=5e-324)
 
 
 def test_identifiers_and_unnamed_columns_are_left_out() -> None:
@@ -157,4 +159,22 @@ def test_it_is_written_with_its_proof(tmp_path: Path) -> None:
     evidence = release.write(tmp_path / "out.csv")
     assert [promise.how for promise in evidence.promises] == [How.PROOF, How.PUBLISHED]
     assert shoal.io.read(tmp_path / "out.csv").num_rows == 9
-    assert '"proof"' in (tmp_path / "out.csv.manifest.json").read_text()
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert manifest["policy"]["columns"][0]["domain"] == [0, 100]
+    proof = manifest["evidence"]["promises"][0]
+    assert (proof["how"], proof["required"]) == ("proof", 1)
+    assert proof["parameters"]["bounds"] == {"a": [0, 100]}
+    assert "further releases" in proof["parameters"]["covers"]
+
+
+def test_nothing_but_the_noisy_centroids_depends_on_the_table() -> None:
+    """Evidence and manifest are the same for two neighbours once the noise that both draw is the same."""
+    plan, silent = policy(column("a"), column("b")), np.zeros((2, 3), dtype=np.int64)
+
+    def described(last: float) -> dict[str, Any]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(private, "_with_noise", lambda *_: (silent, {"a": 0.5, "b": 0.5}))
+            table = {"a": [*range(8), last], "b": [*range(8), last]}
+            return shoal.dp_centroid(table, plan, epsilon=1).manifest()
+
+    assert described(9) == described(1e9)

@@ -81,6 +81,9 @@ class _Targets:
 @click.option(
     "--labels", metavar="FILE", help="Also write the class of every input row. Keep it in the house."
 )
+@click.option(
+    "--noise-seed", type=int, help="Draw noise that can be drawn, and taken away, again. [the system's own]"
+)
 @click.option("--force", is_flag=True, help="Overwrite existing output.")
 @reading_options
 @screen_options
@@ -91,6 +94,7 @@ def anonymize(
     settings: tuple[str, ...],
     seed: int,
     key_file: str | None,
+    noise_seed: int | None,
     reading: Reading,
     screen: Screen,
     **targets: Any,
@@ -117,12 +121,17 @@ def anonymize(
         seed=seed,
         progress=screen.progress(),
         key=key,
+        noise_seed=noise_seed,
         **parameters,
     )
     evidence = release.evidence
     if writing.out is not None:
         with screen.progress().stage("writing and verifying the file"):
             release.write(writing.out, order=writing.order)
+    if noise_seed is not None and "noise" in evidence.provenance:
+        screen.warn(
+            "whoever knows --noise-seed can take the noise away: not for a file that leaves the house."
+        )
     if writing.labels is not None:
         _write_labels(release, writing.labels, screen)
     _show(release, evidence, writing, screen)

@@ -129,7 +129,12 @@ def _promise_row(promise: Promise) -> list[str]:
         for key, value in promise.parameters.items()
         if not isinstance(value, float | int | list | tuple)
     }
-    details = f" ({', '.join(str(value) for value in shown.values())})" if shown else ""
+    # A proof has sentences for parameters: they are for the manifest, and too long for a row.
+    details = (
+        ""
+        if promise.how == "proof" or not shown
+        else f" ({', '.join(str(value) for value in shown.values())})"
+    )
     return [
         f"{promise.model}{details}",
         promise.column or "",

@@ -147,7 +147,7 @@ def _fit(tree: KdTree, node: int) -> None:
 
 @njit(cache=True)
 def _shapes(tree: KdTree, node: int, at: int) -> bool:
-    """Return whether the box or the lowest record of a node may change now that the record at a place is gone.
+    """Return whether the box or the lowest record of a node may change with the record at a place gone.
 
     Where they do not, they do not change in any node above either.
     """
@@ -155,7 +155,7 @@ def _shapes(tree: KdTree, node: int, at: int) -> bool:
         return True
     for j in range(len(tree.points)):
         value, low, high = tree.points[j, at], tree.low[node, j], tree.high[node, j]
-        if low < high and (value == low or value == high):
+        if low < high and not low < value < high:
             return True
     return False
 
