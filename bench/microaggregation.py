@@ -3,10 +3,10 @@
 Seconds are CPU seconds of one run after compilation, for the partition alone; the ratio is to numpy.lexsort
 over the same columns in the same process, so it means the same on any machine. Loss is 100 SSE / SST.
 
-Three tables: the algorithms beside each other on invented measurements of any size, and MDAV on six columns of
-Adult (30,162 complete records) and of 100,000 Adult-like records beside sdcMicro's, where the data set is at
-hand. sdcMicro's losses are of columns scaled to [0, 1]; its seconds were measured once, on another day, so only
-their order means something.
+Three tables: the algorithms beside each other on invented measurements of any size, and MDAV on six columns
+of Adult (30,162 complete records) and of 100,000 Adult-like records beside sdcMicro's, where the data set is
+at hand. sdcMicro's losses are of columns scaled to [0, 1]; its seconds were measured once, on another day, so
+only their order means something.
 """
 
 from __future__ import annotations
