@@ -147,10 +147,10 @@ def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Pa
     from .enforce import enforce
 
     rules = prepared.policy.compile(prepared.encoded)
-    run = replace(run, suppression=prepared.policy.suppression)
+    run = replace(run, suppression=prepared.policy.suppression, promises=tuple(prepared.policy.promises()))
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(prepared.encoded, rules, run)
-    return enforce(classes, prepared.encoded, prepared.policy, run).with_marks(classes.marks)
+    return enforce(classes, prepared.encoded, prepared.policy, run)
 
 
 def encode(data: Any, policy: Policy) -> Encoded:
@@ -185,9 +185,9 @@ def partition(
     """
     from .enforce import enforce
 
-    run = Run(seed, suppression=policy.suppression)
+    run = Run(seed, suppression=policy.suppression, promises=tuple(policy.promises()))
     made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
-    return enforce(made, encoded, policy, run).with_marks(made.marks)
+    return enforce(made, encoded, policy, run)
 
 
 def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> Audit:

@@ -67,6 +67,18 @@ class QuasiColumn:
         """Number of codes without null; also the code of null."""
         return len(self.values)
 
+    @property
+    def top(self) -> int:
+        """The highest level it can be published at: that of the root, or 1 without a hierarchy."""
+        return 1 if self.tree is None else self.tree.levels - 1
+
+    def starred(self, level: int) -> bool:
+        """Whether all cells are ``*`` at a level: at the top, unless a root of another name can be shown.
+
+        A named root stands for all values of its hierarchy, but not for null.
+        """
+        return 0 < self.top <= level and (self.tree is None or self.has_null)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensitiveColumn:

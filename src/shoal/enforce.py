@@ -74,7 +74,7 @@ def enforce(partition: Partition, encoded: Encoded, policy: Policy, run: Run) ->
         # union may fail where each holds.
         partition = unite_equal_cells(partition, encoded)
     with run.progress.stage("enforcing the policy"):
-        *first, last = _ways(policy)
+        *first, last = [Way.SUPPRESS] if partition.uniform else _ways(policy)
         for way in first:
             with contextlib.suppress(PolicyUnsatisfiable):
                 return _settle(partition, encoded, policy, way)
@@ -112,7 +112,7 @@ def _repair(
     hopeless = [
         failure.failing
         for failure in broken
-        if partition.classes == 1 or (way is Way.SUPPRESS and not failure.model.monotone)
+        if partition.classes == 1 or partition.uniform or (way is Way.SUPPRESS and not failure.model.monotone)
     ]
     if hopeless:
         return _suppress(partition, np.logical_or.reduce(hopeless))
@@ -121,7 +121,7 @@ def _repair(
     merger = _Merger(partition, encoded, policy.compile(encoded, partition.labels >= 0))
     allowance = int(policy.suppression * partition.records) - partition.suppressed if trade else 0
     merger.run(np.flatnonzero(failing), allowance)
-    return Partition.from_labels(merger.labels())
+    return partition.relabelled(merger.labels())
 
 
 def unite_equal_cells(partition: Partition, encoded: Encoded) -> Partition:
@@ -133,22 +133,24 @@ def unite_equal_cells(partition: Partition, encoded: Encoded) -> Partition:
     for j, column in enumerate(encoded.quasi):
         low, high = hull.low[j], hull.high[j]
         state = np.where(hull.nulls[j] == 0, 0, np.where(hull.nulls[j] == hull.size, 1, 2))
+        if column.starred(partition.level(j)):
+            state[:] = 2
         if column.tree is not None:
             filled = high >= 0
             low, high = low.copy(), high.copy()
-            low[filled] = high[filled] = column.tree.common_ancestors(low[filled], high[filled])
+            least = partition.level(j)
+            low[filled] = high[filled] = column.tree.common_ancestors(low[filled], high[filled], least)
         # Null beside values is published as "*", whatever the values are.
         covered = np.stack([low, high, *hull.bits[hull.word[j] : hull.word[j + 1]].view(np.int64)])
         cells.append(np.vstack([state, np.where(state == 2, -1, covered)]))
     _, union = np.unique(np.concatenate(cells), axis=1, return_inverse=True)
-    labels = np.where(partition.labels < 0, SUPPRESSED, union.ravel()[partition.labels])
-    return Partition.from_labels(labels)
+    return partition.relabelled(np.where(partition.labels < 0, SUPPRESSED, union.ravel()[partition.labels]))
 
 
 def _suppress(partition: Partition, classes: NDArray[np.bool_]) -> Partition:
     labels = partition.labels.copy()
     labels[(labels >= 0) & classes[labels]] = SUPPRESSED
-    return Partition.from_labels(labels)
+    return partition.relabelled(labels)
 
 
 class _Merger:

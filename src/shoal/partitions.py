@@ -26,6 +26,13 @@ class Partition:
     marks : mapping of name to bool[n]
         Records that the algorithm singled out, such as outliers. Metrics read them together with the labels,
         so what they say is true of the partition as it is published, whatever was repaired since.
+    levels : tuple of int
+        The least level of its hierarchy that each quasi-identifier is published at, for all classes alike;
+        empty where every class shows as much as it can. A column without hierarchy has level 0, its values,
+        and level 1, ``*``.
+    uniform : bool
+        Whether every cell of a column stands at exactly its level: full-domain generalization. Such classes
+        are never merged, only suppressed.
 
     Examples
     --------
@@ -39,6 +46,8 @@ class Partition:
     order: NDArray[np.int64]
     offsets: NDArray[np.int64]
     marks: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    levels: tuple[int, ...] = ()
+    uniform: bool = False
 
     @classmethod
     def from_labels(cls, labels: NDArray[np.integer]) -> Partition:
@@ -70,6 +79,19 @@ class Partition:
     def with_marks(self, marks: Mapping[str, NDArray[np.bool_]]) -> Partition:
         """Return the same classes with these marks."""
         return replace(self, marks=marks)
+
+    def with_levels(self, levels: tuple[int, ...], *, uniform: bool = False) -> Partition:
+        """Return the same classes, each column published at its level or above; exactly there if uniform."""
+        return replace(self, levels=levels, uniform=uniform)
+
+    def relabelled(self, labels: NDArray[np.integer]) -> Partition:
+        """Return the partition with these labels, and the marks and levels of this one."""
+        made = Partition.from_labels(labels)
+        return replace(made, marks=self.marks, levels=self.levels, uniform=self.uniform)
+
+    def level(self, column: int) -> int:
+        """Return the least level that a quasi-identifier is published at."""
+        return self.levels[column] if self.levels else 0
 
     @property
     def records(self) -> int:

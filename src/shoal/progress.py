@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .models.base import Model
 
 
 class Stage(Protocol):
@@ -42,11 +45,14 @@ class Run:
     progress : Progress
     suppression : float
         Share of the records that the policy lets an algorithm suppress.
+    promises : tuple of (Model, name of a sensitive column or None)
+        What the policy promises, for algorithms that have to know more of it than the rules tell.
     """
 
     seed: int = 0
     progress: Progress = field(default_factory=Progress)
     suppression: float = 0.0
+    promises: tuple[tuple[Model, str | None], ...] = ()
 
     def rng(self) -> np.random.Generator:
         """Return a fresh generator at the start of the seed's sequence."""

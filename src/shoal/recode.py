@@ -145,6 +145,7 @@ class _View:
     several: NDArray[np.bool_]  # more than one value, no null
     mixed: NDArray[np.bool_]  # null beside values
     empty: NDArray[np.bool_]  # nothing but null
+    level: int  # the least level of its hierarchy that it is published at
 
     @property
     def is_text(self) -> bool:
@@ -174,6 +175,7 @@ class _Recoder:
         starred: bool,
         draws: Draws,
     ) -> _Recoder:
+        _check_levels(encoded, partition)
         encoded = _without_unused_trees(data, encoded)
         hulls = Hulls.of(encoded, partition)
         mixed = hulls.tells_nothing()
@@ -188,6 +190,7 @@ class _Recoder:
                 several=(hulls.distinct[:, j] > 1) & ~mixed[:, j],
                 mixed=mixed[:, j],
                 empty=hulls.distinct[:, j] == 0,
+                level=partition.level(j),
             )
         labels = partition.labels[rows]
         row_class = pa.array(np.where(labels < 0, partition.classes, labels).astype(np.int64))
@@ -208,7 +211,7 @@ class _Recoder:
                 return [self._typed(view, codes)]
             cells = view.column.values.take(pa.array(codes, mask=view.empty | view.mixed))
             return [self._spread_texts(quoted(cells, OPENS_LIKE_A_CELL), view)]
-        if not (self.starred or view.several.any() or view.mixed.any()):
+        if not (self.starred or view.level or view.several.any() or view.mixed.any()):
             unchanged = self._unchanged(view)
             if unchanged is not None:
                 return [unchanged]
@@ -251,7 +254,7 @@ class _Recoder:
         assert tree is not None
         nodes = np.full(len(view.low), tree.root, dtype=np.int32)
         some = ~view.empty
-        nodes[some] = tree.common_ancestors(view.low[some], view.high[some])
+        nodes[some] = tree.common_ancestors(view.low[some], view.high[some], view.level)
         return pa.array(node_texts(tree.labels, tree.root), type=pa.string()).take(pa.array(nodes))
 
     def _lists(self, view: _View, parts: pa.Array) -> pa.Array:
@@ -383,6 +386,17 @@ def _form(column: QuasiColumn) -> Form:
     if column.tree is not None:
         return Form.ANCESTOR
     return Form.SET if column.numbers is None else Form.INTERVAL
+
+
+def _check_levels(encoded: Encoded, partition: Partition) -> None:
+    """Raise when a column is to be published at a level of its hierarchy and not as one of its nodes."""
+    for column in encoded.quasi:
+        if column.tree is not None and partition.levels and _form(column) is not Form.ANCESTOR:
+            raise PolicyError(
+                f"column {column.name!r} is to be published at a level of its hierarchy and as "
+                f"{column.spec.form.value}",
+                hint="Leave its form out: nodes of the hierarchy are published.",
+            )
 
 
 def _without_unused_trees(data: pa.Table, encoded: Encoded) -> Encoded:

@@ -21,6 +21,7 @@ from .recode import Published, without_unused_categories
 from .schema import Form, Role
 from .verification import verify_table
 from .verification.groups import star_rows
+from .verification.levels import level_problems
 from .writing import write_verified
 
 if TYPE_CHECKING:
@@ -78,6 +79,22 @@ class Release:
         loss = f", gcp={gcp:.4f}" if isinstance(gcp, float) else ""
         return f"Release({verdict}, records={self.evidence.records}, classes={self.evidence.classes}{loss})"
 
+    @property
+    def levels(self) -> dict[str, int] | None:
+        """The level each quasi-identifier is published at; None where classes differ in it.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> age = shoal.Hierarchy.intervals(widths=[10, 20])
+        >>> shoal.anonymize({"age": [21, 25, 38]}, quasi={"age": age}, k=3, algorithm="lattice").levels
+        {'age': 2}
+        """
+        if not self.partition.uniform:
+            return None
+        names = [column.name for column in self.policy.schema.quasi]
+        return dict(zip(names, self.partition.levels, strict=True))
+
     def manifest(self) -> dict[str, Any]:
         """Return what is written beside the file: how it was made and what it keeps; no cell values.
 
@@ -100,6 +117,7 @@ class Release:
                 "policy": describe_policy(self.policy),
                 "algorithm": {"name": self.algorithm.name, "parameters": self.algorithm.to_dict()},
                 "seed": self.seed,
+                **({"levels": self.levels} if self.levels is not None else {}),
                 **({"noise": provenance["noise"]} if "noise" in provenance else {}),
                 "evidence": evidence,
                 "metrics": self.metrics,
@@ -184,6 +202,10 @@ def make_release(
     published, evidence = settle_suppressed(published, partition, policy)
     limit = Fraction(repr(float(policy.suppression)))
     problems = evidence.problems
+    ranges = [(level, level if partition.uniform else None) for level in partition.levels]
+    if ranges:
+        data = prepared.table.data
+        problems += tuple(level_problems(published.table, data, published.rows, policy, ranges))
     if partition.suppressed > limit * partition.records:
         shown = f"{partition.suppressed} of {partition.records}"
         problems += (f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)",)

@@ -56,10 +56,12 @@ class Tree:
         """Return height(node) / height(tree) for every node, the loss of Byun et al. (2006)."""
         return self.heights / max(int(self.heights[self.root]), 1)
 
-    def common_ancestors(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the lowest common ancestor of all leaves between `low` and `high`, elementwise."""
+    def common_ancestors(
+        self, low: NDArray[np.integer], high: NDArray[np.integer], least: int = 0
+    ) -> NDArray[np.int32]:
+        """Return the lowest common ancestor, at `least` or above, of all leaves from `low` to `high`."""
         found = np.full(len(low), self.root, dtype=np.int32)
-        for level in range(self.levels - 1, -1, -1):
+        for level in range(self.levels - 1, least - 1, -1):
             same = self.nodes[level, low] == self.nodes[level, high]
             found[same] = self.nodes[level, low[same]]
         return found

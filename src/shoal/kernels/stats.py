@@ -101,6 +101,22 @@ def remove_record(stats: Stats, rules: Rules, sensitive: NDArray[np.int32], i: i
 
 
 @njit(cache=True)
+def add_count(stats: Stats, rules: Rules, j: int, value: int, count: int) -> None:
+    """Add `count` occurrences of a value of sensitive column `j`, the number of records left as it is."""
+    before = stats.counts[value]
+    after = before + count
+    stats.counts[value] = after
+    if before == 0:
+        end = rules.start[j] + stats.distinct[j]
+        stats.present[end] = value
+        stats.place[value] = end
+        stats.distinct[j] += 1
+    stats.largest[j] = max(stats.largest[j], after)
+    if rules.min_entropy[j] > 0.0:
+        stats.clogc[j] += _log_units(after) - _log_units(before)
+
+
+@njit(cache=True)
 def merge_stats(into: Stats, other: Stats, rules: Rules) -> None:
     """Add all records of another class; `other` stays as it is and must not be `into` itself."""
     into.size[0] += other.size[0]
@@ -109,17 +125,7 @@ def merge_stats(into: Stats, other: Stats, rules: Rules) -> None:
     for j in range(len(into.distinct)):
         for at in range(rules.start[j], rules.start[j] + other.distinct[j]):
             value = other.present[at]
-            before = into.counts[value]
-            after = before + other.counts[value]
-            into.counts[value] = after
-            if before == 0:
-                end = rules.start[j] + into.distinct[j]
-                into.present[end] = value
-                into.place[value] = end
-                into.distinct[j] += 1
-            into.largest[j] = max(into.largest[j], after)
-            if rules.min_entropy[j] > 0.0:
-                into.clogc[j] += _log_units(after) - _log_units(before)
+            add_count(into, rules, j, value, other.counts[value])
 
 
 @njit(cache=True)

@@ -93,7 +93,7 @@ class Cells:
         if column.tree is not None:
             some = hulls.distinct[:, j] > 0
             begins, ends = _leaf_runs(column.tree)
-            nodes = column.tree.common_ancestors(first[some], last[some])
+            nodes = hulls.nodes(j)
             first[some], last[some] = begins[nodes], ends[nodes]
         listed = values() if column.tree is None and column.positions is None else None
         return cls(column, first, last, everything, listed)

@@ -177,6 +177,7 @@ class Precision(Metric):
             if column.tree is not None:
                 some = hulls.distinct[:, j] > 0
                 levels = _levels_climbed(column.tree, hulls.low[some, j], hulls.high[some, j])
+                levels = np.maximum(levels, hulls.level(j))
                 climbed[some, j] = levels / max(column.tree.levels - 1, 1)
         climbed[hulls.tells_nothing()] = 1.0
         return float(1 - measured.mean_by_column(climbed).mean())

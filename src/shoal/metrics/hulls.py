@@ -28,6 +28,8 @@ class Hulls:
         Number of different codes, null left out.
     nulls : int32[g, q]
         Number of nulls.
+    levels : tuple of int
+        Those of the partition: the least level each column is published at; empty for none.
     """
 
     quasi: tuple[QuasiColumn, ...]
@@ -36,6 +38,7 @@ class Hulls:
     high: NDArray[np.int32]
     distinct: NDArray[np.int32]
     nulls: NDArray[np.int32]
+    levels: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, encoded: Encoded, partition: Partition, *, threads: bool = True) -> Hulls:
@@ -70,11 +73,24 @@ class Hulls:
         parallel = threads and encoded.records >= _WORTH_THREADS
         kernel = class_hulls_parallel if parallel else class_hulls
         arrays = kernel(codes, size, partition.order, partition.offsets)
-        return cls(encoded.quasi, partition.sizes, *arrays)
+        low, high, distinct, nulls = arrays
+        return cls(encoded.quasi, partition.sizes, low, high, distinct, nulls, partition.levels)
+
+    def level(self, j: int) -> int:
+        """Return the least level that column `j` is published at."""
+        return self.levels[j] if self.levels else 0
 
     def tells_nothing(self) -> NDArray[np.bool_]:
-        """Return bool[g, q]: whether a class mixes null with values, so that its cells say nothing."""
-        return (self.nulls > 0) & (self.distinct > 0)
+        """Return bool[g, q]: whether cells say nothing: null mixed with values, or all of a column is *."""
+        starred = [column.starred(self.level(j)) for j, column in enumerate(self.quasi)]
+        found: NDArray[np.bool_] = (self.nulls > 0) & (self.distinct > 0) | np.array(starred, dtype=bool)
+        return found
+
+    def nodes(self, j: int) -> NDArray[np.int32]:
+        """Return int32[classes with a value]: the node that each class publishes in a column with a tree."""
+        tree, some = self.quasi[j].tree, self.distinct[:, j] > 0
+        assert tree is not None
+        return tree.common_ancestors(self.low[some, j], self.high[some, j], self.level(j))
 
     def loss(self, *, heights: bool = False) -> NDArray[np.float64]:
         """Return float64[g, q]: what each record of a class loses in each column, from 0 to 1.
@@ -98,7 +114,7 @@ class Hulls:
         if column.tree is not None:  # one value may cost something: a leaf that stands for unknown values
             some = self.distinct[:, j] > 0
             by_node = column.tree.node_height_losses() if heights else column.tree.node_losses()
-            found[some] = by_node[column.tree.common_ancestors(self.low[some, j], self.high[some, j])]
+            found[some] = by_node[self.nodes(j)]
             return found
         several = self.distinct[:, j] > 1
         if column.positions is not None:

@@ -33,17 +33,25 @@ class Model(Parameterised):
         Which direction of `achieved` protects more.
     per_column : bool
         Whether the model speaks about sensitive columns.
+    by_rules : bool
+        Whether `tighten` says all of the promise.
     """
 
     reference: ClassVar[str] = ""
     way_out: ClassVar[str] = ""
     better: ClassVar[Literal["higher", "lower"]] = "higher"
     per_column: ClassVar[bool] = False
+    by_rules: ClassVar[bool] = True
 
     @property
     def monotone(self) -> bool:
         """Whether a union of two classes that keep the promise keeps it too."""
         return True
+
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that keeps the promise keeps it whoever joins it and whoever else is suppressed."""
+        return False
 
     @abstractmethod
     def tighten(self, draft: RulesDraft, column: int) -> None:

@@ -35,6 +35,11 @@ class KAnonymity(Model):
 
     k: int = param(Integer(1), "least number of records in a class")
 
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that keeps the promise keeps it whoever joins it and whoever else is suppressed."""
+        return True
+
     def tighten(self, draft: RulesDraft, column: int) -> None:
         draft.require_size(self.k)
 

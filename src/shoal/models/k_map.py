@@ -38,6 +38,11 @@ class KMap(PopulationModel):
 
     k: int = param(Integer(1), "least number of population records that fit a class")
 
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that keeps the promise keeps it whoever joins it and whoever else is suppressed."""
+        return True
+
     def tighten(self, draft: RulesDraft, column: int) -> None:
         """Leave the draft alone: the condition is not one on the statistics of a class."""
 

@@ -67,6 +67,11 @@ class LDiversity(SensitiveModel):
         if self.kind != "recursive" and self.c is not None:
             raise ParameterError(f"'c' of {self.name} has a meaning only when kind is 'recursive'")
 
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that keeps the promise keeps it whoever joins it and whoever else is suppressed."""
+        return self.kind == "distinct"
+
     def tighten(self, draft: RulesDraft, column: int) -> None:
         draft.require_distinct(column, math.ceil(self.l))
         if self.kind == "entropy":

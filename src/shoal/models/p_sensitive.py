@@ -45,6 +45,11 @@ class PSensitive(SensitiveModel):
                 f"'p' of {self.name} must be at most k: {self.k} records cannot hold {self.p} values"
             )
 
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that keeps the promise keeps it whoever joins it and whoever else is suppressed."""
+        return True
+
     def tighten(self, draft: RulesDraft, column: int) -> None:
         draft.require_size(self.k)
         draft.require_distinct(column, self.p)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,8 @@ _CELLS = 1 << 24  # class x population-row pairs looked at together
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PopulationModel(Model):
     """A model that compares classes with a population table, which holds the same quasi-identifiers."""
+
+    by_rules: ClassVar[bool] = False
 
     population: Any = param(Frame(), "the population: a table, or the path of a file")  # noqa: RUF009
 
@@ -61,7 +63,8 @@ def population_counts(statistics: ClassStatistics, population: pa.Table) -> NDAr
         )
     if population.num_rows == 0 or statistics.classes == 0:
         return np.zeros(statistics.classes, dtype=np.int64)
-    bound = [_Bound.of(column, population.column(column.name)) for column in quasi]
+    level = statistics.partition.level
+    bound = [_Bound.of(column, population.column(column.name), level(j)) for j, column in enumerate(quasi)]
     rows, weights = np.unique(np.stack([b.codes for b in bound], axis=1), axis=0, return_counts=True)
     counts = np.zeros(statistics.classes, dtype=np.int64)
     chunk = max(_CELLS // len(rows), 1)
@@ -97,10 +100,16 @@ class _Bound:
     numbers: NDArray[np.float64] | None = None
     ends: NDArray[np.float64] | None = None
     nodes: NDArray[np.int32] | None = None  # [level, table's codes, then population's values]
+    least: int = 0  # the level that cells of a hierarchy are published at, at least
+    starred: bool = False  # whether all cells are ``*``
 
     @classmethod
-    def of(cls, column: QuasiColumn, population: pa.ChunkedArray) -> _Bound:
-        """Return the population column bound to the table's dictionary."""
+    def of(cls, column: QuasiColumn, population: pa.ChunkedArray, level: int = 0) -> _Bound:
+        """Return the population column bound to the table's dictionary, published at `level` or above."""
+        return replace(cls._of(column, population), least=level, starred=column.starred(level))
+
+    @classmethod
+    def _of(cls, column: QuasiColumn, population: pa.ChunkedArray) -> _Bound:
         codes, values = _distinct(column, population)
         match = np.asarray(
             pc.fill_null(pc.index_in(texts(values), value_set=texts(column.values)), -1), dtype=np.int64
@@ -127,7 +136,7 @@ class _Bound:
         else:
             inside = (self.match >= 0) & known[:, self.match]
         inside = np.concatenate([inside, null[:, None]], axis=1)
-        inside[null & known.any(axis=1)] = True
+        inside[(null & known.any(axis=1)) | self.starred] = True
         return inside
 
     def _under_ancestor(self, nodes: NDArray[np.int32], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -135,7 +144,7 @@ class _Bound:
         low, high = known.argmax(axis=1), size - 1 - known[:, ::-1].argmax(axis=1)
         inside = np.zeros((len(known), nodes.shape[1] - size), dtype=bool)
         open_ = known.any(axis=1)
-        for level in nodes:
+        for level in nodes[self.least :]:
             met = open_ & (level[low] == level[high])
             inside[met] = level[size:] == level[low[met], None]
             open_ &= ~met

@@ -1,0 +1,239 @@
+"""Full-domain generalization against every combination of levels, on random tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from oracle import full_domain as oracle
+from oracle import models as plain
+from shoal.algorithms import exploring, ladders
+from shoal.algorithms.full_domain import FOLLOWS, Exploration
+from shoal.algorithms.lattice import Lattice
+from shoal.errors import PolicyUnsatisfiable
+from shoal.progress import Run
+from shoal.verification.levels import level_problems
+from strategies import random_tables
+
+QUASI = ("age", "job", "town")
+HIERARCHIES = {"age": shoal.Hierarchy.intervals(widths=[4, 8], start=18), "town": shoal.Hierarchy.prefix()}
+
+
+# What breaks a promise, from (the values of a class, those of all records that are left).
+PROMISES: dict[str, tuple[list[Any], Callable[[list[str], list[str]], bool]]] = {
+    "k": ([shoal.KAnonymity(3)], lambda own, all_: len(own) < 3),
+    "distinct": ([shoal.LDiversity(2)], lambda own, all_: plain.distinct_l(own) < 2),
+    "p-sensitive": ([shoal.PSensitive(2, 3)], lambda own, all_: len(own) < 3 or plain.distinct_l(own) < 2),
+    "entropy": (
+        [shoal.LDiversity(1.5, kind="entropy")],
+        lambda own, all_: not plain.entropy_holds(own, Fraction(3, 2)),
+    ),
+    "recursive": (
+        [shoal.KAnonymity(2), shoal.LDiversity(2, kind="recursive", c=2)],
+        lambda own, all_: len(own) < 2 or plain.recursive_c(own, 2) >= 2,
+    ),
+    "t-closeness": (
+        [shoal.KAnonymity(2), shoal.TCloseness(0.3)],
+        lambda own, all_: len(own) < 2 or plain.emd_equal(own, all_) > Fraction(3, 10),
+    ),
+    "beta": (
+        [shoal.BetaLikeness(0.5)],
+        lambda own, all_: plain.beta_gain(own, all_) > Fraction(1, 2),
+    ),
+    "delta, not monotone": (
+        [shoal.KAnonymity(2), shoal.DeltaDisclosure(0.6, absent="ignore")],
+        lambda own, all_: len(own) < 2 or plain.delta(own, all_, "ignore") >= 0.6,
+    ),
+}
+
+
+def policy_of(name: str, suppression: float, weight: float = 1.0) -> shoal.Policy:
+    return shoal.Policy(
+        quasi={
+            "age": shoal.Column("age", hierarchy=HIERARCHIES["age"], weight=weight),
+            "job": "categorical",
+            "town": HIERARCHIES["town"],
+        },
+        sensitive=["disease"],
+        models=PROMISES[name][0],
+        suppression=suppression,
+    )
+
+
+def expected(table: pa.Table, name: str, suppression: float, weight: float) -> Any:
+    """Return (columns, ladders, all outcomes, the best first)."""
+    columns = [table[column].to_pylist() for column in QUASI]
+    disease = table["disease"].to_pylist()
+    steps = [
+        oracle.ladder(
+            columns[0], [lambda age: ("by 4", (age - 18) // 4), lambda age: ("by 8", (age - 18) // 8)]
+        ),
+        oracle.flat_ladder(columns[1]),
+        oracle.ladder(columns[2], [lambda town: town[:2] + "*", lambda town: town[:1] + "**"]),
+    ]
+    broken = PROMISES[name][1]
+
+    def fails(members: list[int], left: list[int]) -> bool:
+        return broken([disease[i] for i in members], [disease[i] for i in left])
+
+    limit = int(Fraction(repr(suppression)) * table.num_rows)
+    found = list(oracle.outcomes(columns, steps, [weight, 1.0, 1.0], fails, limit))
+    return columns, steps, oracle.best(found)
+
+
+def explored(table: pa.Table, policy: shoal.Policy, **options: Any) -> Exploration:
+    encoded = shoal.encode(table, policy)
+    policy = policy.resolved(table)
+    run = Run(suppression=policy.suppression, promises=tuple(policy.promises()))
+    return Lattice(**options).explore(encoded, policy.compile(encoded), run)
+
+
+CASES = {
+    "table": random_tables(),
+    "name": st.sampled_from(sorted(PROMISES)),
+    "suppression": st.sampled_from([0.0, 0.1, 0.3, 0.6]),
+    "weight": st.sampled_from([1.0, 2.5]),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(**CASES, hashed=st.booleans())
+def test_the_best_nodes_are_those_of_the_whole_lattice(
+    table: pa.Table, name: str, suppression: float, weight: float, hashed: bool
+) -> None:
+    _, _, best = expected(table, name, suppression, weight)
+    with mock.patch.object(ladders, "_ROOM", 1 if hashed else ladders._ROOM):
+        found = explored(table, policy_of(name, suppression, weight), solutions=4)
+    assert found.optimal
+    shown = [(a.node, a.suppressed, a.told) for a in found.search.best.found]
+    assert shown == [(o.node, len(o.suppressed), o.told) for o in best[:4]]
+    possible = {outcome.node for outcome in best}
+    for row in found.lattice.to_pylist():
+        node = tuple(row[column] for column in QUASI)
+        assert (row["state"] != "possible") or node in possible
+        assert row["state"] not in ("impossible", FOLLOWS[True]) or node not in possible
+
+
+@settings(max_examples=80, deadline=None)
+@given(**CASES)
+def test_a_lattice_too_large_to_be_listed_gives_nodes_that_are_possible(
+    table: pa.Table, name: str, suppression: float, weight: float
+) -> None:
+    _, _, best = expected(table, name, suppression, weight)
+    with mock.patch.object(exploring, "MOST_NODES", 0):
+        found = explored(table, policy_of(name, suppression, weight), tries=3)
+    assert not found.optimal
+    known = {outcome.node: outcome for outcome in best}
+    for one in found.search.best.found:
+        assert (one.suppressed, one.told) == (len(known[one.node].suppressed), known[one.node].told)
+    if any(outcome.node == found.search.ladders.high for outcome in best):
+        assert found.solutions
+
+
+@settings(max_examples=80, deadline=None)
+@given(**CASES, algorithm=st.sampled_from(["lattice", "datafly"]))
+def test_a_release_shows_the_levels_it_says(
+    table: pa.Table, name: str, suppression: float, weight: float, algorithm: str
+) -> None:
+    columns, steps, best = expected(table, name, suppression, weight)
+    policy = policy_of(name, suppression, weight)
+    known = {outcome.node: outcome for outcome in best}
+    node = (
+        oracle.datafly(columns, steps, set(known))
+        if algorithm == "datafly"
+        else best[0].node
+        if best
+        else None
+    )
+    if node is None:
+        with pytest.raises(PolicyUnsatisfiable):
+            shoal.anonymize(table, policy, algorithm=algorithm)
+        return
+    release = shoal.anonymize(table, policy, algorithm=algorithm)
+    assert release.levels == dict(zip(QUASI, node, strict=True))
+    suppressed = known[node].suppressed
+    assert {i for i, label in enumerate(release.partition.labels) if label < 0} == suppressed
+    kept = [i for i in range(table.num_rows) if i not in suppressed]
+    for j, column in enumerate(QUASI):
+        step = steps[j][node[j]]
+        shown = release.table[column].to_pylist()
+        # Cells are equal exactly where the plain nodes are.
+        pairs = {(step[columns[j][i]][0], cell) for i, cell in zip(kept, shown, strict=True)}
+        assert len(pairs) == len({plain_node for plain_node, _ in pairs}) == len({cell for _, cell in pairs})
+    if weight == 1.0:
+        cells = table.num_rows * len(QUASI)
+        assert release.metrics["gcp"] == pytest.approx(1 - known[node].told / cells / oracle.UNIT, abs=1e-5)
+
+
+def test_the_loss_is_that_of_the_metric_of_its_name() -> None:
+    table = random_table()
+    metric = {"leaves": "gcp", "height": "il-normalised", "entropy": "non-uniform-entropy"}
+    for loss, name in metric.items():
+        policy = policy_of("k", 0.2)
+        release = shoal.anonymize(table, policy, algorithm="lattice", loss=loss)
+        found = explored(table, policy, loss=loss)
+        assert found.solutions[0].loss == pytest.approx(release.metrics[name], abs=1e-5)
+    release = shoal.anonymize(table, policy_of("k", 0.2), algorithm="lattice", loss="levels")
+    found = explored(table, policy_of("k", 0.2), loss="levels")
+    assert found.solutions[0].loss == pytest.approx(1 - release.metrics["precision"], abs=1e-5)
+
+
+def random_table() -> pa.Table:
+    ages = [18, 19, 19, 23, 24, 24, None, 30, 30, 29, 22, 18]
+    towns = ["101", "101", "102", "201", "201", "201", "101", "202", "202", "202", "101", "102"]
+    jobs = ["cook", "cook", None, "clerk"] * 3
+    diseases = ["flu", "cold", "gout"] * 4
+    return pa.table({"age": ages, "job": jobs, "town": towns, "disease": diseases})
+
+
+def test_a_cell_at_another_level_is_found() -> None:
+    table = random_table()
+    policy = policy_of("k", 0.5).resolved(table)
+    release = shoal.anonymize(table, policy, algorithm="lattice")
+    ranges = [(level, level) for level in release.partition.levels]
+    rows = (release.partition.labels >= 0).nonzero()[0]
+    assert level_problems(release.table, table, rows, policy, ranges) == []
+    for j, name in enumerate(QUASI):
+        cells = release.table[name].to_pylist()
+        original = [None if v is None else str(v) for v in table[name].take(pa.array(rows)).to_pylist()]
+        forged = original[0] if cells[0] == "*" or cells[0] != original[0] else "elsewhere"
+        column = pa.array([forged, *(None if c is None else str(c) for c in cells[1:])], pa.string())
+        tampered = release.table.set_column(release.table.column_names.index(name), name, column)
+        assert level_problems(tampered, table, rows, policy, ranges), name
+        assert j < len(ranges)
+
+
+def test_a_search_that_is_interrupted_keeps_the_best_so_far() -> None:
+    from shoal.algorithms.nodes import Assessor
+
+    table, real, calls = random_table(), Assessor.assess, []
+
+    def assess(self: Assessor, *arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return real(self, *arguments)
+
+    with mock.patch.object(Assessor, "assess", assess):
+        found = explored(table, policy_of("k", 0.2))
+    assert not found.optimal
+    assert found.solutions
+    assert found.assessed == 3
+    assert "not looked at" in found.states()
+
+
+def test_a_column_published_otherwise_is_refused() -> None:
+    policy = policy_of("k", 0.2)
+    age = replace(policy.schema.quasi[0], form=shoal.Form.INTERVAL)
+    policy = policy.with_columns([age, *policy.schema.columns[1:]])
+    with pytest.raises(shoal.errors.PolicyError, match="as interval"):
+        shoal.anonymize(random_table(), policy, algorithm="lattice")
