@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -144,6 +145,38 @@ def whole(encoded: Encoded, admissible, k: int, eps: float, noise: str) -> set[f
             grown[min(homes, key=min)].add(i)
         found = {frozenset(members) for members in grown.values()}
     return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    table=mixed_tables(),
+    k=st.integers(1, 4),
+    model=st.sampled_from(list(MODELS)),
+    parts=st.sampled_from([0, 300, 1000]),
+    noise=st.sampled_from(["join", "mask"]),
+)
+def test_the_search_keeps_what_loses_least(table, k, model, parts, noise) -> None:
+    encoded = encoded_of(table)
+    rules, admissible = rules_and_test(encoded, table, model, k)
+    options = {"order": "alphabetical", "noise": noise}
+    codes, values = encoded.column_codes("disease")
+    logs = entropy_units(table.num_rows, values, len(encoded.quasi)).tolist()
+    cuts = cuts_of(encoded, encoded.codes, admissible, target=codes.tolist(), parts=parts, logs=logs)
+    if parts:
+        options |= {"target": "disease", "target_weight": parts / 1000}
+    full, run = len(encoded.quasi) * UNIT, Run(suppression=1.0)
+
+    def score(made: shoal.Partition) -> int:
+        lost = made.suppressed * full * (1000 - parts if parts else 1)
+        return lost + sum(cuts.score(sorted(members)) for members in classes_of(made))
+
+    single = Dop(search=False, **options)
+    tried = [single, replace(single, clustering=False)]
+    found = Dop(**options).partition(encoded, rules, run)
+    assert found.marks.keys() == {"noise"}
+    assert score(found) <= min(score(each.partition(encoded, rules, run)) for each in tried)
+    alone = Dop(eps=0.1, **options).partition(encoded, rules, run)
+    assert alone.labels.tolist() == replace(single, eps=0.1).partition(encoded, rules, run).labels.tolist()
 
 
 @SEVERAL

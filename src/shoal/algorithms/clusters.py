@@ -194,21 +194,26 @@ def density_clusters(at: NDArray[np.int32], row: NDArray[np.int64], density: Den
     density : Density
     run : Run
         Draws the records whose k-distance is looked at when eps is not given.
+    """
+    near = Neighbourhood(at, np.bincount(row, minlength=len(at)), density.parallel)
+    enough = min(density.min_samples, len(row))
+    eps = density.eps
+    if eps is None:
+        eps = as_eps(elbow(k_distances(near, row, enough, run)))
+    return clusters_within(near, eps, enough)
 
-    Notes
-    -----
+
+def clusters_within(near: Neighbourhood, eps: float, enough: int) -> Clustering:
+    """Return the clusters of one reach.
+
     A row that is not dense belongs to the cluster of the nearest dense row within reach (the original leaves
     it to the order of the records), and is noise when there is none. Clusters are numbered by their first
     dense row.
     """
-    weight = np.bincount(row, minlength=len(at))
-    near = Neighbourhood(at, weight, density.parallel)
-    enough = min(density.min_samples, len(row))
-    eps = density.eps if density.eps is not None else _elbow_eps(near, row, enough, run)
     reach = round(eps * UNIT) ** 2
     dense = near.dense(reach, enough)
     leader = near.connected(dense, reach)
-    m = len(at)
+    m = len(dense)
     labels = np.full(m, NOISE, dtype=np.int32)
     labels[near.slots[dense]] = leader[dense]
     labels = _by_first_row(labels)
@@ -228,15 +233,19 @@ def _by_first_row(labels: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.asarray(rank[inverse] - (found[0] == NOISE), dtype=np.int32)
 
 
-def _elbow_eps(near: Neighbourhood, row: NDArray[np.int64], enough: int, run: Run) -> float:
-    """Return the elbow of the k-distance curve, over all records or a sample of them."""
+def k_distances(near: Neighbourhood, row: NDArray[np.int64], enough: int, run: Run) -> NDArray[np.float64]:
+    """Return, ascending, how far `enough` records reach, of all records or a sample of them."""
     from ..kernels.density import reaches
 
     n = len(row)
     sample = np.arange(n) if n <= _SAMPLE else run.rng().choice(n, _SAMPLE, replace=False)
     squares = reaches(near.points, near.slot_of[row[sample]], enough)
-    # Rounded up to a whole coordinate, so that the record at the elbow is within reach.
-    return math.ceil(elbow(np.sqrt(np.sort(squares).astype(np.float64)))) / UNIT
+    return np.sqrt(np.sort(squares).astype(np.float64))
+
+
+def as_eps(distance: float) -> float:
+    """Return a distance of coordinates as eps, rounded up, so that its record is within reach."""
+    return math.ceil(distance) / UNIT
 
 
 def elbow(ascending: NDArray[np.float64]) -> float:

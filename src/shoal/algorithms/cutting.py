@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encoding import Encoded
+from ..partitions import Partition
 from ..progress import Stage
 
 if TYPE_CHECKING:
@@ -67,6 +68,27 @@ def cut_clusters(
     """
     rows, nodes = _rows(task, row, cluster)
     return _Cutter(task, rows, _goal(task), stage).cut(nodes)[row]
+
+
+def score_of(task: Task, classes: Partition) -> int:
+    """Return what classes cost by the measure that cuts make small; a suppressed record loses everything.
+
+    The paper's objective is not additive, so classes are always judged by the loss of all columns.
+    """
+    from ..kernels.hulls import class_costs, class_hulls
+    from ..kernels.sweeps import PARTS
+
+    encoded, space, goal = task.encoded, task.encoded.space(), _goal(task)
+    codes = np.ascontiguousarray(encoded.codes.T)
+    hulls = class_hulls(codes, space.size, classes.order, classes.offsets)
+    loss = int(class_costs(hulls, space, classes.sizes).sum())
+    loss += classes.suppressed * int(space.full.sum())
+    if goal.parts == 0:
+        return loss
+    pairs = classes.labels.astype(np.int64) * goal.values + goal.target
+    counts = np.unique(pairs[classes.labels >= 0], return_counts=True)[1]
+    entropy = int(goal.logs[classes.sizes].sum() - goal.logs[counts].sum())
+    return (PARTS - goal.parts) * loss + goal.parts * entropy
 
 
 class _Cutter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,22 +16,45 @@ from ..partitions import SUPPRESSED, Partition
 from ..progress import Run
 from .base import Algorithm
 from .category_order import ORDERS, ordered_codes
-from .clusters import NOISE, WEIGHTS, Clustering, Density, attach_failing, coordinates, density_clusters
-from .cutting import Task, cut_clusters
+from .clusters import (
+    NOISE,
+    WEIGHTS,
+    Clustering,
+    Neighbourhood,
+    as_eps,
+    attach_failing,
+    clusters_within,
+    coordinates,
+    elbow,
+    k_distances,
+)
+from .cutting import Task, cut_clusters, score_of
 from .distinct import distinct_rows
 
 if TYPE_CHECKING:
     from ..kernels.rules import Rules
 
-_VARIANTS = {
-    "paper": {"objective": "lil", "weights": "cardinality", "noise": "keep", "order": "alphabetical"},
-    "repaired": {"objective": "ncp", "weights": "inverse", "noise": "join", "order": "frequency"},
+_VARIANTS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "objective": "lil",
+        "weights": "cardinality",
+        "noise": "keep",
+        "order": "alphabetical",
+        "search": False,
+    },
+    "repaired": {
+        "objective": "ncp",
+        "weights": "inverse",
+        "noise": "join",
+        "order": "frequency",
+        "search": True,
+    },
 }
+_SHARES = (0.7, 0.9)  # of the records have enough others within the further reaches that are tried
 
 
-def _by_variant(constraint: Constraint, help: str) -> str | None:
-    found: str | None = param(Optional(constraint), f"{help}; as the variant says when none", default=None)
-    return found
+def _by_variant(constraint: Constraint, help: str) -> Any:
+    return param(Optional(constraint), f"{help}; as the variant says when none", default=None)
 
 
 @dataclass(frozen=True)
@@ -40,8 +64,8 @@ class Dop(Algorithm):
     Parameters
     ----------
     variant : "repaired" or "paper"
-        Sets `objective`, `weights`, `noise` and `order` where they are none: ncp, inverse, join and
-        frequency, or lil, cardinality, keep and alphabetical.
+        Sets `objective`, `weights`, `noise`, `order` and `search` where they are none: ncp, inverse, join,
+        frequency and true, or lil, cardinality, keep, alphabetical and false.
     objective : "ncp" or "lil"
         What the two sides of a cut should add up to least of: the loss of their records in all columns as
         they will be published, or the paper's local information loss, the ranges of the columns of numbers.
@@ -55,6 +79,9 @@ class Dop(Algorithm):
         How categories without hierarchy are put in a row.
     clustering : bool
         False leaves the first phase out: the whole table is one cluster.
+    search : bool
+        Cut the clusters of the elbow, those of two more reaches (within which 70% and 90% of the records have
+        `min_samples`) and the whole table, and keep what loses least. Idle when `eps` is given.
     eps : float, optional
         Reach of the density clustering, between 0 and about 1; the elbow of the k-distance curve when none.
     min_samples : int, optional
@@ -100,6 +127,7 @@ class Dop(Algorithm):
         Choice(("keep", "mask", "split", "join", "absorb")), "what becomes of records in no cluster"
     )
     order: str | None = _by_variant(Choice(ORDERS), "order of categories without hierarchy")
+    search: bool | None = _by_variant(Flag(), "try several reaches and keep what loses least")
     clustering: bool = param(Flag(), "cluster by density before cutting", default=True)
     eps: float | None = param(
         Optional(Real(0)), "reach of the clustering; read from the table when none", default=None
@@ -133,8 +161,9 @@ class Dop(Algorithm):
         return _Working(self.chosen, encoded, rules, run).partition()
 
     def clusters(self, encoded: Encoded, rules: Rules, run: Run) -> Clustering:
-        """Return the clusters of the first phase, before failing ones are attached, and the eps used."""
-        return _Working(self.chosen, encoded, rules, run).clusters()[0]
+        """Return the clusters of the first reach, before failing ones are attached, and the eps used."""
+        working = _Working(self.chosen, encoded, rules, run)
+        return working.clusters(working.reaches()[0])
 
 
 class _Working:
@@ -145,28 +174,81 @@ class _Working:
         assert settings.order is not None
         self.codes = ordered_codes(encoded, settings.order)
         self.first, self.row = distinct_rows(encoded)
+        self.task = Task(
+            encoded=encoded,
+            codes=self.codes,
+            rules=rules,
+            paper=settings.objective == "lil",
+            target=settings.target,
+            target_weight=settings.target_weight,
+            parallel=settings.parallel,
+        )
 
     def partition(self) -> Partition:
-        """Cluster, deal with noise, cut."""
+        """Return the partition of the reach that loses least; the first among equals."""
         if not self.settings.clustering:
-            everything = np.zeros(len(self.first), dtype=np.int32)
-            return Partition.from_labels(self._cut(everything))
+            return Partition.from_labels(self._cut(self._one_cluster()))
+        reaches = self.reaches()
+        if self.settings.eps is not None or not self.settings.search:
+            return self._within(reaches[0])
+        whole = Partition.from_labels(self._cut(self._one_cluster()))
+        made = [self._within_if_allowed(eps) for eps in reaches]
+        tried = [found for found in made if found is not None]
+        tried.append(whole.with_marks({"noise": np.zeros(len(self.row), dtype=np.bool_)}))
+        return min(tried, key=lambda found: score_of(self.task, found))
+
+    @cached_property
+    def at(self) -> NDArray[np.int32]:
+        """Where the distinct rows lie."""
+        assert self.settings.weights is not None
+        return coordinates(self.encoded, self.codes[self.first], self.settings.weights)
+
+    @cached_property
+    def near(self) -> Neighbourhood:
+        """The distinct rows in space."""
+        weight = np.bincount(self.row, minlength=len(self.at))
+        return Neighbourhood(self.at, weight, self.settings.parallel)
+
+    @property
+    def samples(self) -> int:
+        """Records within reach that make one dense."""
+        wanted = self.settings.min_samples or max(self.rules.k, self.codes.shape[1] + 1)
+        return min(wanted, len(self.row))
+
+    def reaches(self) -> list[float]:
+        """Return the reaches to try."""
+        if self.settings.eps is not None:
+            return [self.settings.eps]
+        with self.run.progress.stage("looking for a reach"):
+            distances = k_distances(self.near, self.row, self.samples, self.run)
+        found = [elbow(distances)]
+        if self.settings.search:
+            found += [distances[int(share * (len(distances) - 1))] for share in _SHARES]
+        return list(dict.fromkeys(map(as_eps, found)))
+
+    def clusters(self, eps: float) -> Clustering:
+        """Return the density clusters of one reach."""
         with self.run.progress.stage("clustering by density"):
-            clustering, labels = self.clusters()
+            return clusters_within(self.near, eps, self.samples)
+
+    def _one_cluster(self) -> NDArray[np.int32]:
+        return np.zeros(len(self.first), dtype=np.int32)
+
+    def _within_if_allowed(self, eps: float) -> Partition | None:
+        """Return the partition of one reach, None where it would suppress more than the policy allows."""
+        try:
+            return self._within(eps)
+        except PolicyUnsatisfiable:
+            return None
+
+    def _within(self, eps: float) -> Partition:
+        """Cluster, deal with noise, cut."""
+        clustering = self.clusters(eps)
+        sensitive = self.encoded.flat_sensitive()
+        labels = attach_failing(clustering, self.at, self.row, self.rules, sensitive)
         noise = labels == NOISE
         made = Partition.from_labels(self._classes(clustering, labels, noise))
         return made.with_marks({"noise": noise[self.row]})
-
-    def clusters(self) -> tuple[Clustering, NDArray[np.int32]]:
-        """Return the density clusters, and the label of every distinct row once each cluster is valid."""
-        settings, k = self.settings, self.rules.k
-        assert settings.weights is not None
-        at = coordinates(self.encoded, self.codes[self.first], settings.weights)
-        samples = settings.min_samples or max(k, self.codes.shape[1] + 1)
-        density = Density(settings.weights, settings.eps, samples, settings.parallel)
-        clustering = density_clusters(at, self.row, density, self.run)
-        sensitive = self.encoded.flat_sensitive()
-        return clustering, attach_failing(clustering, at, self.row, self.rules, sensitive)
 
     def _classes(
         self, clustering: Clustering, labels: NDArray[np.int32], noise: NDArray[np.bool_]
@@ -193,19 +275,9 @@ class _Working:
         return by_row
 
     def _cut(self, labels: NDArray[np.int32]) -> NDArray[np.int64]:
-        settings = self.settings
-        task = Task(
-            encoded=self.encoded,
-            codes=self.codes,
-            rules=self.rules,
-            paper=settings.objective == "lil",
-            target=settings.target,
-            target_weight=settings.target_weight,
-            parallel=settings.parallel,
-        )
         records = int((labels[self.row] >= 0).sum())
         with self.run.progress.stage("cutting", total=records) as stage:
-            return cut_clusters(task, self.row, labels, stage)
+            return cut_clusters(self.task, self.row, labels, stage)
 
     def _apart(
         self, classes: NDArray[np.int64], noise: NDArray[np.bool_], *, keep: bool

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from .space import Space, spread_cost
+
 CHUNKS = 16  # each needs its own marks, one per code; more of them would balance no better
 LOW, HIGH, DISTINCT, NULLS = range(4)  # the planes of what these kernels return
 
@@ -74,3 +76,15 @@ def class_hulls_parallel(
     for chunk in prange(CHUNKS):
         _fill(codes, size, order, offsets, (bounds[chunk], bounds[chunk + 1]), hulls)
     return hulls
+
+
+@njit(cache=True)
+def class_costs(hulls: NDArray[np.int32], space: Space, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cost of every class in whole numbers, all records and columns together."""
+    costs = np.zeros(len(sizes), np.int64)
+    for c in range(len(sizes)):
+        for j in range(len(space.size)):
+            low, high, distinct = hulls[LOW, c, j], hulls[HIGH, c, j], hulls[DISTINCT, c, j]
+            costs[c] += spread_cost(space, j, low, high, distinct, hulls[NULLS, c, j], sizes[c])
+        costs[c] *= sizes[c]
+    return costs
