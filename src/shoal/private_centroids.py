@@ -167,7 +167,8 @@ def _checked_k(policy: Policy) -> int:
 
 def _places(cells: pa.ChunkedArray, column: Column) -> NDArray[np.int64]:
     """Return the place of every cell on the grid between the bounds; the middle for null."""
-    if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
+    if not any(is_kind(cells.type) for is_kind in kinds):
         raise DataError(f"column {column.name!r} holds no numbers", hint="Make it numeric first.")
     assert column.domain is not None
     low, high = column.domain

@@ -62,6 +62,22 @@ def test_the_sensitivity_is_reached() -> None:
     assert np.abs(sums(lowest, 2) - sums(highest, 2)).sum() == private.sensitivity(1, 2)
 
 
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(st.tuples(cells, cells), min_size=1, max_size=14))
+def test_the_order_is_by_distance_from_the_lowest_corner_then_place_by_place(
+    rows: list[tuple[int, int]],
+) -> None:
+    order = private.total_order(np.array(rows, dtype=np.int64).T)
+    plain = sorted(rows, key=lambda row: (row[0] ** 2 + row[1] ** 2, *row))
+    assert [rows[i] for i in order] == plain
+
+
+def test_a_column_of_nulls_counts_as_the_middle() -> None:
+    empty = pa.table({"a": pa.nulls(4)})
+    shown = shoal.dp_centroid(empty, policy(column("a")), epsilon=1e7).table["a"].to_pylist()
+    assert shown == pytest.approx([50] * 4, abs=0.01)
+
+
 def test_runs_have_k_records_and_the_last_takes_the_rest() -> None:
     assert [len(run) for run in np.array_split(np.arange(11), private.run_starts(11, 3))] == [3, 3, 5]
     assert [len(run) for run in np.array_split(np.arange(5), private.run_starts(5, 3))] == [5]

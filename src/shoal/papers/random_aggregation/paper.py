@@ -75,13 +75,15 @@ def _partition_figures(results: Results) -> list[Figure]:
     figures = []
     for letter, table in LETTERS.items():
         rows = [row for row in _averaged(results) if row["table"] == table]
-        seconds = [{key: row[key] for key in ("k", "algorithm", "seconds")} for row in rows]
+        seconds = [
+            {key: row[key] for key in ("k", "algorithm", "seconds", "seconds_interval")} for row in rows
+        ]
         loss = [{key: row[key] for key in ("k", "algorithm", "il", "il_interval", "il_norm")} for row in rows]
         figures += [
             Figure(
                 f"figure-4{letter}",
                 f"Figure 4{letter}: running time, {table}",
-                "CPU seconds of one run, mean over seeds.",
+                f"CPU seconds of one run, mean over seeds, {INTERVALS} in the table.",
                 seconds,
                 bars(seconds, K_AXIS, Axis("seconds", "CPU seconds"), "algorithm"),
             ),
@@ -101,10 +103,13 @@ def _averaged(results: Results) -> list[Row]:
     means = {value: averages(results, value) for value in ("seconds", "il", "il_norm")}
     rows = []
     for table, k, name in means["seconds"]:
-        found = [row["il"] for row in results.where("partitions", table=table, k=k, algorithm=name)]
+        runs = results.where("partitions", table=table, k=k, algorithm=name)
         row: Row = {"table": table, "k": k, "algorithm": name}
         row |= {value: mean[table, k, name] for value, mean in means.items()}
-        rows.append({**row, "il_interval": WIDTH * float(np.std(found, ddof=1)) / len(found) ** 0.5})
+        for value in ("seconds", "il"):
+            spread = float(np.std([run[value] for run in runs], ddof=1))
+            row[f"{value}_interval"] = WIDTH * spread / len(runs) ** 0.5
+        rows.append(row)
     return rows
 
 
