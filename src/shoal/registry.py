@@ -22,6 +22,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "dop": "shoal.algorithms.dop:Dop",
         "k-member": "shoal.algorithms.k_member:KMember",
         "lattice": "shoal.algorithms.lattice:Lattice",
+        "local": "shoal.algorithms.local:Local",
         "mdav": "shoal.algorithms.mdav:Mdav",
         "mondrian": "shoal.algorithms.mondrian:Mondrian",
         "mondrian-cof": "shoal.algorithms.mondrian_cof:MondrianCof",

@@ -98,3 +98,34 @@ def datafly(
         values = {j: len({ladders[j][node[j]][v][0] for v in columns[j]}) for j in open_ones}
         node[max(open_ones, key=lambda j: (values[j], -j))] += 1
     return tuple(node)
+
+
+def local(
+    columns: Sequence[Sequence[Any]], ladders: Sequence[Ladder], weights: Sequence[float], fails: Fails
+) -> list[set[int]]:
+    """Return the classes of local recoding: nodes from the one that tells most; last, who found no class."""
+    n = len(columns[0])
+    everyone = list(range(n))
+
+    def cell(node: tuple[int, ...], i: int) -> Any:
+        return tuple(
+            ladder[level][column[i]] for ladder, level, column in zip(ladders, node, columns, strict=True)
+        )
+
+    def told(node: tuple[int, ...]) -> int:
+        return sum(
+            round((1 - loss) * UNIT * weight)
+            for i in everyone
+            for (_, loss), weight in zip(cell(node, i), weights, strict=True)
+        )
+
+    nodes = product(*(range(len(ladder)) for ladder in ladders))
+    left, found = everyone, []
+    for node in sorted(nodes, key=lambda node: (-told(node), node)):
+        classes: dict[Any, list[int]] = {}
+        for i in left:
+            classes.setdefault(tuple(label for label, _ in cell(node, i)), []).append(i)
+        made = [members for members in classes.values() if not fails(members, everyone)]
+        found += [set(members) for members in made]
+        left = [i for i in left if not any(i in members for members in made)]
+    return [*found, set(left)] if left else found

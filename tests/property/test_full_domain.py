@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 import shoal
 from oracle import full_domain as oracle
 from oracle import models as plain
-from shoal.algorithms import exploring, ladders
+from shoal.algorithms import exploring, ladders, local
 from shoal.algorithms.full_domain import FOLLOWS, Exploration
 from shoal.algorithms.lattice import Lattice
+from shoal.algorithms.local import Local
 from shoal.errors import PolicyUnsatisfiable
 from shoal.progress import Run
 from shoal.verification.levels import level_problems
@@ -69,8 +70,8 @@ def policy_of(name: str, suppression: float, weight: float = 1.0) -> shoal.Polic
     )
 
 
-def expected(table: pa.Table, name: str, suppression: float, weight: float) -> Any:
-    """Return (columns, ladders, all outcomes, the best first)."""
+def plainly(table: pa.Table, name: str) -> Any:
+    """Return (columns, ladders, what breaks the promise) from the definitions."""
     columns = [table[column].to_pylist() for column in QUASI]
     disease = table["disease"].to_pylist()
     steps = [
@@ -85,6 +86,12 @@ def expected(table: pa.Table, name: str, suppression: float, weight: float) -> A
     def fails(members: list[int], left: list[int]) -> bool:
         return broken([disease[i] for i in members], [disease[i] for i in left])
 
+    return columns, steps, fails
+
+
+def expected(table: pa.Table, name: str, suppression: float, weight: float) -> Any:
+    """Return (columns, ladders, all outcomes, the best first)."""
+    columns, steps, fails = plainly(table, name)
     limit = int(Fraction(repr(suppression)) * table.num_rows)
     found = list(oracle.outcomes(columns, steps, [weight, 1.0, 1.0], fails, limit))
     return columns, steps, oracle.best(found)
@@ -237,3 +244,41 @@ def test_a_column_published_otherwise_is_refused() -> None:
     policy = policy.with_columns([age, *policy.schema.columns[1:]])
     with pytest.raises(shoal.errors.PolicyError, match="as interval"):
         shoal.anonymize(random_table(), policy, algorithm="lattice")
+
+
+@settings(max_examples=100, deadline=None)
+@given(table=random_tables(), name=CASES["name"], weight=CASES["weight"])
+def test_local_recoding_takes_nodes_by_their_loss(table: pa.Table, name: str, weight: float) -> None:
+    columns, steps, fails = plainly(table, name)
+    classes = oracle.local(columns, steps, [weight, 1.0, 1.0], fails)
+    policy = policy_of(name, 0.0, weight)
+    encoded = shoal.encode(table, policy)
+    made = Local().partition(encoded, policy.resolved(table).compile(encoded), Run())
+    found = {frozenset(made.members(c).tolist()) for c in range(made.classes)}
+    assert found == {frozenset(members) for members in classes}
+
+
+@settings(max_examples=60, deadline=None)
+@given(**CASES, large=st.booleans(), leave=st.booleans())
+def test_local_recoding_publishes_nodes_only(
+    table: pa.Table, name: str, suppression: float, weight: float, large: bool, leave: bool
+) -> None:
+    policy = policy_of(name, suppression, weight)
+    with mock.patch.object(local, "MOST_NODES", 0 if large else local.MOST_NODES):
+        try:
+            release = shoal.anonymize(table, policy, algorithm="local", leave=leave)
+        except PolicyUnsatisfiable:
+            return
+    assert release.partition.suppressed <= suppression * table.num_rows
+    for name_, hierarchy in HIERARCHIES.items():
+        values = [value for value in table[name_].to_pylist() if value is not None]
+        nodes = set(hierarchy.bind(pa.array(values).unique(), name_)[0].labels) | {None, "*"}
+        assert {None if c is None else str(c) for c in release.table[name_].to_pylist()} <= nodes
+
+
+def test_what_is_left_may_be_suppressed_at_once() -> None:
+    table = pa.table({"age": [20, 20, 20, 28, 28, 28, 18, 23, 30, 30]})
+    age = shoal.Hierarchy.intervals(widths=[2])
+    policy = shoal.Policy(quasi={"age": age}, models=[shoal.KAnonymity(3)], suppression=0.4)
+    assert shoal.anonymize(table, policy, algorithm="local", leave=True).partition.suppressed == 4
+    assert shoal.anonymize(table, policy, algorithm="local").partition.suppressed == 0

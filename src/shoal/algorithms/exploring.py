@@ -86,10 +86,6 @@ class WholeLattice:
         """Return the node with a number."""
         return tuple(int(level) for level in np.unravel_index(index, self.shape) + self.low)
 
-    def coarsest_first(self) -> NDArray[np.int64]:
-        """Return all nodes by number, those first that tell least."""
-        return np.argsort(self.told.ravel(), kind="stable")
-
     def _place(self, node: Node) -> tuple[int, ...]:
         return tuple(int(place) for place in np.array(node) - self.low)
 
@@ -182,8 +178,8 @@ class Search:
 
     def _prove(self, whole: WholeLattice) -> None:
         """Look at all nodes that could be among the best, coarse ones first: they say most of others."""
-        order = whole.coarsest_first()
         told, floor = whole.told.ravel(), whole.floor.reshape(-1)
+        order = np.argsort(told, kind="stable")
         for begin in range(0, len(order), _CHUNK):
             chunk = order[begin : begin + _CHUNK]
             last = -1 if len(self.best.found) < self.best.wanted else self.best.found[-1].told

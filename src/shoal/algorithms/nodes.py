@@ -13,10 +13,10 @@ from ..encoding import Encoded
 from ..models.statistics import class_statistics
 from ..partitions import SUPPRESSED, Partition
 from ..progress import Run
+from .groups import Groups
 from .ladders import Ladders, Node
 
 if TYPE_CHECKING:
-    from ..kernels.roll_up import Values
     from ..kernels.rules import Rules
 
 POSSIBLE, IMPOSSIBLE, WORSE = "possible", "impossible", "worse"
@@ -51,16 +51,6 @@ class Assessment:
         return self.state == POSSIBLE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups:
-    """The groups of records at a node, each known by one of its records."""
-
-    node: NDArray[np.int8]
-    member: NDArray[np.int32]
-    count: NDArray[np.int32]
-    values: Values | None
-
-
 class Assessor:
     """Assesses nodes of one lattice, each from the groups of a finer one that is still remembered.
 
@@ -77,14 +67,7 @@ class Assessor:
         self.limit = int(Fraction(repr(float(run.suppression))) * n)
         # More groups than this, and those under k hold more records than may be suppressed.
         self.most = n if rules.k < 2 else int((n + (rules.k - 1) * self.limit) // rules.k)
-        everyone = np.arange(n, dtype=np.int32)
-        lowest = np.zeros(len(ladders.low), dtype=np.int8)
-        values = None
-        if not rules.plain:
-            from ..kernels.roll_up import record_values
-
-            values = record_values(encoded.flat_sensitive())
-        self.remembered = [Groups(lowest, everyone, np.ones(n, dtype=np.int32), values)]
+        self.remembered = [Groups.records(encoded, rules, ladders.low)]
 
     @property
     def inherited(self) -> bool:
@@ -95,8 +78,6 @@ class Assessor:
 
     def assess(self, node: Node, least: int = -1) -> Assessment:
         """Return what is found at a node; that it tells no more than `least` suffices where it does not."""
-        from ..kernels.roll_up import groups_ok
-
         groups = self._groups(node)
         if groups is None:
             return Assessment(node, IMPOSSIBLE, None)
@@ -109,7 +90,7 @@ class Assessor:
             return Assessment(node, WORSE, floor)
         lost = floor
         if groups.values is not None:
-            small, lost = self._lost(node, groups, groups_ok(self.rules, groups.values, groups.count))
+            small, lost = self._lost(node, groups, groups.keeping(self.rules))
             floor = lost if self.inherited else floor
             if self._too_many(small):
                 return Assessment(node, IMPOSSIBLE, None if self.inherited else floor)
@@ -121,12 +102,9 @@ class Assessor:
 
     def partition(self, node: Node) -> Partition:
         """Return the partition of a node, with every class suppressed that breaks a promise."""
-        from ..kernels.roll_up import roll_up
-
-        everyone = self.remembered[0]
-        n = len(everyone.member)
-        keys = self.ladders.keys(node)
-        _, labels, _, _ = roll_up(self.ladders.kernel, keys, everyone.member, everyone.count, n)
+        rolled = self.remembered[0].rolled_up(self.ladders, node, self.rules, self.encoded.records)
+        assert rolled is not None
+        labels = rolled[1]
         partition = Partition.from_labels(labels).with_levels(node, uniform=True)
         while partition.classes and not self._too_many(partition.suppressed):
             failing = self._failing(partition)
@@ -139,29 +117,17 @@ class Assessor:
 
     def _groups(self, node: Node) -> Groups | None:
         """Return the groups of a node, None where there are too many of them to be large enough."""
-        from ..kernels.roll_up import roll_up, roll_up_values
-
         at = np.array(node, dtype=np.int8)
-        finer = min(
-            (groups for groups in self.remembered if (groups.node <= at).all()),
-            key=lambda groups: len(groups.member),
-        )
-        keys = self.ladders.keys(node)
-        found, parent, member, count = roll_up(
-            self.ladders.kernel, keys, finer.member, finer.count, self.most
-        )
-        if found < 0:
+        finer = min((groups for groups in self.remembered if (groups.node <= at).all()), key=len)
+        rolled = finer.rolled_up(self.ladders, node, self.rules, self.most)
+        if rolled is None:
             return None
-        values = finer.values
-        if values is not None:
-            values = roll_up_values(values, parent, found, len(self.rules.overall))
-        groups = Groups(at, member, count, values)
-        self._remember(groups)
-        return groups
+        self._remember(rolled[0])
+        return rolled[0]
 
     def _remember(self, groups: Groups) -> None:
         self.remembered.append(groups)
-        while sum(len(kept.member) for kept in self.remembered[1:]) > _KEPT_GROUPS:
+        while sum(map(len, self.remembered[1:])) > _KEPT_GROUPS:
             del self.remembered[1]
 
     def _settled(self, suppressed: int) -> bool:
