@@ -20,6 +20,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "canon": "shoal.algorithms.canon:Canon",
         "datafly": "shoal.algorithms.datafly:Datafly",
         "dop": "shoal.algorithms.dop:Dop",
+        "gcaa": "shoal.algorithms.gcaa:Gcaa",
         "k-member": "shoal.algorithms.k_member:KMember",
         "lattice": "shoal.algorithms.lattice:Lattice",
         "local": "shoal.algorithms.local:Local",

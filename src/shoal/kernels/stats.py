@@ -202,11 +202,11 @@ def _close_ok(stats: Stats, rules: Rules) -> bool:
         counts, overall = stats.counts[first:end], rules.overall[first:end]
         if rules.t_equal[j] < np.inf:
             found = stats.present[first : first + stats.distinct[j]]
-            moved = _moved_equal(stats.counts, found, size, rules.overall, rules.total)
+            moved = moved_equal(stats.counts, found, size, rules.overall, rules.total)
             if moved > rules.t_equal[j] * size:
                 return False
         if rules.t_ordered[j] < np.inf:
-            moved = _moved_ordered(counts, size, overall, rules.total)
+            moved = moved_ordered(counts, size, overall, rules.total)
             if moved > rules.t_ordered[j] * size:
                 return False
         if rules.t_tree[j] < np.inf:
@@ -215,7 +215,7 @@ def _close_ok(stats: Stats, rules: Rules) -> bool:
                 at = rules.tree_start[j] + level * (end - first)
                 node = rules.tree_node[at : at + end - first]
                 step = rules.tree_step[at : at + end - first]
-                moved += _moved_level(counts, size, overall, rules.total, node, step)
+                moved += moved_level(counts, size, overall, rules.total, node, step)
             if moved > rules.t_tree[j] * size:
                 return False
     return True
@@ -267,13 +267,14 @@ def _bounds_ok(
 
 
 @njit(cache=True)
-def _moved_equal(
+def moved_equal(
     counts: NDArray[np.int64],
     found: NDArray[np.int32],
     size: float,
     overall: NDArray[np.float64],
     total: float,
 ) -> float:
+    """Return the mass a class has too much of."""
     moved = 0.0
     for value in found:
         moved += max(counts[value] * total - overall[value] * size, 0.0)
@@ -281,9 +282,10 @@ def _moved_equal(
 
 
 @njit(cache=True)
-def _moved_ordered(
+def moved_ordered(
     counts: NDArray[np.int64], size: float, overall: NDArray[np.float64], total: float
 ) -> float:
+    """Return the mass moved times the ranks it is moved over."""
     moved, surplus = 0.0, 0.0
     for value in range(len(counts)):
         if overall[value] > 0.0:  # a value of suppressed records alone has no rank
@@ -293,7 +295,7 @@ def _moved_ordered(
 
 
 @njit(cache=True)
-def _moved_level(
+def moved_level(
     counts: NDArray[np.int64],
     size: float,
     overall: NDArray[np.float64],
