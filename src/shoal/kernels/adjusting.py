@@ -182,7 +182,7 @@ def best_class(
 
     Of the classes of k records or more, one that keeps every promise must keep them, and another must not
     move away from the table. The one whose centre then changes fewest entries more takes the record; ties:
-    the one then nearer to the table, then the first. With `by_distance`, as the paper's Algorithm 3 reads: the
+    the one then nearer to the table, then the first. With `by_distance`, as Algorithm 3 of the paper: the
     class farthest from the table among those that the record brings nearer, whatever its size.
     """
     _change(features, record, 1)
