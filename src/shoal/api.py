@@ -144,13 +144,11 @@ def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
 
 def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Partition:
     """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
-    from .enforce import enforce
-
     rules = prepared.policy.compile(prepared.encoded)
     run = replace(run, suppression=prepared.policy.suppression, promises=tuple(prepared.policy.promises()))
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(prepared.encoded, rules, run)
-    return enforce(classes, prepared.encoded, prepared.policy, run)
+    return _enforced(classes, prepared.encoded, prepared.policy, run)
 
 
 def encode(data: Any, policy: Policy) -> Encoded:
@@ -183,11 +181,19 @@ def partition(
     >>> shoal.partition(encoded, policy, algorithm="mondrian").labels.tolist()
     [0, 0, 1, 1]
     """
-    from .enforce import enforce
-
     run = Run(seed, suppression=policy.suppression, promises=tuple(policy.promises()))
     made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
-    return enforce(made, encoded, policy, run)
+    return _enforced(made, encoded, policy, run)
+
+
+def _enforced(partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition:
+    """Return the partition repaired until it keeps the policy, its levels included."""
+    from .enforce import enforce
+    from .levels import at_least, check_most
+
+    repaired = enforce(at_least(partition, encoded), encoded, policy, run)
+    check_most(repaired, encoded)
+    return repaired
 
 
 def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> Audit:

@@ -72,6 +72,16 @@ class QuasiColumn:
         """The highest level it can be published at: that of the root, or 1 without a hierarchy."""
         return 1 if self.tree is None else self.tree.levels - 1
 
+    @property
+    def lowest(self) -> int:
+        """The lowest level it may be published at."""
+        return min(self.spec.least_level, self.top)
+
+    @property
+    def highest(self) -> int:
+        """The highest level it may be published at."""
+        return self.top if self.spec.most_level is None else min(self.top, self.spec.most_level)
+
     def starred(self, level: int) -> bool:
         """Whether all cells are ``*`` at a level: at the top, unless a root of another name can be shown.
 
@@ -225,6 +235,11 @@ def encode(data: pa.Table, policy: Policy) -> Encoded:
     quasi = []
     for j, spec in enumerate(policy.schema.quasi):
         codes[:, j], column = _encode_quasi(data.column(spec.name), spec, policy.unknown_values)
+        if spec.least_level > column.top > 0:
+            raise PolicyError(
+                f"the least_level of {spec.name!r} is {spec.least_level}, and its levels end at {column.top}",
+                hint="Lower it, or give the column a hierarchy of more levels.",
+            )
         quasi.append(column)
     sensitive_codes = np.empty((n, len(policy.schema.sensitive)), dtype=np.int32, order="F")
     sensitive = []

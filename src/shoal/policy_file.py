@@ -37,7 +37,19 @@ if TYPE_CHECKING:
     from .models.base import Model
 
 _TOP = ("suppression", "suppressed", "unknown_values", "columns", "models")
-_COLUMN = ("role", "kind", "hierarchy", "weight", "form", "rho", "domain", "order", "action")
+_COLUMN = (
+    "role",
+    "kind",
+    "hierarchy",
+    "weight",
+    "form",
+    "rho",
+    "domain",
+    "order",
+    "action",
+    "least_level",
+    "most_level",
+)
 _ENUMS: dict[str, type[StrEnum]] = {"role": Role, "kind": Kind, "form": Form, "action": Action}
 _DEFAULTS = Column("", Role.QUASI)
 
@@ -189,7 +201,7 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def _column_to_dict(column: Column, base_path: Path | None) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": column.role.value}
-    for key in ("kind", "form", "action", "weight", "rho"):
+    for key in ("kind", "form", "action", "weight", "rho", "least_level", "most_level"):
         value = getattr(column, key)
         if value != getattr(_DEFAULTS, key):
             plain[key] = value.value if isinstance(value, StrEnum) else value
@@ -311,6 +323,10 @@ class _Reader:
             return self._numbers(name, key, [value], 1)[0]
         if key == "domain":
             return self._numbers(name, key, value, 2)
+        if key in ("least_level", "most_level"):
+            if isinstance(value, bool) or not isinstance(value, int):
+                self._note(f"the {key} of column {name!r} must be a whole number", path)
+            return value
         return self._order(name, value)
 
     def _numbers(self, name: str, key: str, value: Any, count: int) -> tuple[float, ...]:

@@ -390,8 +390,9 @@ def _form(column: QuasiColumn) -> Form:
 
 def _check_levels(encoded: Encoded, partition: Partition) -> None:
     """Raise when a column is to be published at a level of its hierarchy and not as one of its nodes."""
-    for column in encoded.quasi:
-        if column.tree is not None and partition.levels and _form(column) is not Form.ANCESTOR:
+    for j, column in enumerate(encoded.quasi):
+        fixed = partition.uniform or partition.level(j) > 0
+        if column.tree is not None and fixed and _form(column) is not Form.ANCESTOR:
             raise PolicyError(
                 f"column {column.name!r} is to be published at a level of its hierarchy and as "
                 f"{column.spec.form.value}",

@@ -202,10 +202,12 @@ def make_release(
     published, evidence = settle_suppressed(published, partition, policy)
     limit = Fraction(repr(float(policy.suppression)))
     problems = evidence.problems
-    ranges = [(level, level if partition.uniform else None) for level in partition.levels]
-    if ranges:
-        data = prepared.table.data
-        problems += tuple(level_problems(published.table, data, published.rows, policy, ranges))
+    ranges = [
+        (partition.level(j), partition.level(j) if partition.uniform else column.most_level)
+        for j, column in enumerate(policy.schema.quasi)
+    ]
+    data = prepared.table.data
+    problems += tuple(level_problems(published.table, data, published.rows, policy, ranges))
     if partition.suppressed > limit * partition.records:
         shown = f"{partition.suppressed} of {partition.records}"
         problems += (f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)",)
@@ -284,6 +286,7 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
             if column.domain is not None:
                 described["domain"] = list(column.domain)
             described["hierarchy"] = column.hierarchy is not None
+            described["least_level"], described["most_level"] = column.least_level, column.most_level
         columns.append(described)
     return {
         "columns": columns,

@@ -129,6 +129,11 @@ class Column:
         For the form "rho-noise": how far the noise reaches, 0 nowhere and 1 to the extremes of the class.
     action : Action
         For identifiers.
+    least_level : int
+        The least level of its hierarchy that any cell is published at: 0 is the value itself. A column
+        without hierarchy has level 0 and level 1, ``*``.
+    most_level : int, optional
+        The greatest; 0 for a column that may not be generalised at all.
 
     Roles, kinds, forms and actions may be given as their names.
 
@@ -149,6 +154,8 @@ class Column:
     order: tuple[str, ...] | None = None
     rho: float = 0.5
     action: Action = Action.DROP
+    least_level: int = 0
+    most_level: int | None = None
 
     def __post_init__(self) -> None:
         for name, options in (("role", Role), ("kind", Kind), ("form", Form), ("action", Action)):
@@ -170,6 +177,7 @@ class Column:
         found = []
         if not (math.isfinite(self.weight) and self.weight > 0):
             found.append(f"the weight of {self.name!r} must be above 0")
+        found += self._level_problems()
         if self.domain is not None and not self.domain[0] <= self.domain[1]:
             found.append(f"the domain of {self.name!r} must be (low, high) with low <= high")
         if self.domain is not None and self.kind not in (None, Kind.NUMERIC):
@@ -188,6 +196,18 @@ class Column:
         if self.form in numeric_forms and self.kind is Kind.CATEGORICAL:
             found.append(f"a categorical column such as {self.name!r} has no {self.form.value}")
         return found
+
+    def _level_problems(self) -> list[str]:
+        least, most = self.least_level, self.most_level
+        if (least, most) == (0, None):
+            return []
+        if least < 0 or (most is not None and most < least):
+            return [f"the levels of {self.name!r} must be least_level <= most_level, from 0 on"]
+        if self.role is not Role.QUASI:
+            return [f"{self.name!r} is no quasi-identifier, and only those have levels"]
+        if self.form not in (Form.AUTO, Form.ANCESTOR):
+            return [f"{self.name!r} is to be published as {self.form.value} and at levels of a hierarchy"]
+        return []
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,11 @@ def test_a_release_shows_the_levels_it_says(
         with pytest.raises(PolicyUnsatisfiable):
             shoal.anonymize(table, policy, algorithm=algorithm)
         return
-    release = shoal.anonymize(table, policy, algorithm=algorithm)
+    try:
+        release = shoal.anonymize(table, policy, algorithm=algorithm)
+    except PolicyUnsatisfiable as refusal:
+        assert refusal.code == "S202"  # what the whole table breaks is refused before anything is suppressed
+        return
     assert release.levels == dict(zip(QUASI, node, strict=True))
     suppressed = known[node].suppressed
     assert {i for i, label in enumerate(release.partition.labels) if label < 0} == suppressed
@@ -236,6 +240,54 @@ def test_a_search_that_is_interrupted_keeps_the_best_so_far() -> None:
     assert found.solutions
     assert found.assessed == 3
     assert "not looked at" in found.states()
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    table=random_tables(),
+    suppression=CASES["suppression"],
+    least=st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 3)),
+    span=st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 3)),
+)
+def test_levels_asked_for_cut_the_lattice(
+    table: pa.Table, suppression: float, least: tuple[int, ...], span: tuple[int, ...]
+) -> None:
+    policy = policy_of("k", suppression)
+    most = tuple(low + more for low, more in zip(least, span, strict=True))
+    limited = [
+        replace(column, least_level=low, most_level=high)
+        for column, low, high in zip(policy.schema.quasi, least, most, strict=True)
+    ]
+    policy = policy.with_columns([*limited, *policy.schema.sensitive])
+    _, steps, best = expected(table, "k", suppression, 1.0)
+    tops = [len(ladder) - 1 for ladder in steps]
+    if any(low > top > 0 for low, top in zip(least, tops, strict=True)):
+        with pytest.raises(shoal.errors.PolicyError, match="its levels end at"):
+            explored(table, policy)
+        return
+    low = [min(level, top) for level, top in zip(least, tops, strict=True)]
+    allowed = [o for o in best if all(a <= x <= max(a, b) for a, x, b in zip(low, o.node, most, strict=True))]
+    found = explored(table, policy).search.best.found
+    assert [a.node for a in found] == [outcome.node for outcome in allowed[:1]]
+    for algorithm in ("lattice", "local", "mondrian"):
+        try:
+            release = shoal.anonymize(table, policy, algorithm=algorithm)
+        except PolicyUnsatisfiable as refusal:
+            assert algorithm != "lattice" or not allowed
+            assert refusal.code == "S202" or "%" in str(refusal) or "most_level" in str(refusal)
+        else:
+            assert release.metrics["gcp"] <= 1.0  # its levels were verified
+
+
+def test_a_least_level_holds_for_every_algorithm() -> None:
+    table = random_table()
+    policy = policy_of("k", 0.0)
+    town = replace(policy.schema.quasi[2], least_level=2)
+    policy = policy.with_columns([*policy.schema.quasi[:2], town, *policy.schema.sensitive])
+    for algorithm in ("mondrian", "k-member", "local"):
+        release = shoal.anonymize(table, policy, algorithm=algorithm)
+        assert set(release.table["town"].to_pylist()) <= {"1**", "2**", "*"}
+        assert release.metrics["ncp"]["town"] >= 1 / 3
 
 
 def test_a_column_published_otherwise_is_refused() -> None:

@@ -56,8 +56,8 @@ class Ladders:
     kernel: Levels
 
     @classmethod
-    def of(cls, encoded: Encoded, loss: str, low: Node | None = None, high: Node | None = None) -> Ladders:
-        """Return the ladders of a table under one of `LOSSES`, between two nodes."""
+    def of(cls, encoded: Encoded, loss: str) -> Ladders:
+        """Return the ladders of a table under one of `LOSSES`."""
         from ..kernels.roll_up import Levels
         from ..kernels.space import UNIT
 
@@ -77,8 +77,8 @@ class Ladders:
             told=np.concatenate([t.ravel() for t in told]).astype(np.int64),
         )
         return cls(
-            low=low or (0,) * len(numbers),
-            high=high or tuple(column.top for column in encoded.quasi),
+            low=tuple(column.lowest for column in encoded.quasi),
+            high=tuple(column.highest for column in encoded.quasi),
             nodes=tuple(number.max(axis=1).astype(np.int64) + 1 for number in numbers),
             occurring=tuple(_occurring(number, count) for number, count in zip(numbers, counts, strict=True)),
             told=tuple(t @ count for t, count in zip(told, counts, strict=True)),

@@ -92,7 +92,11 @@ class Local(Algorithm):
                 sweep.take(node, stage)
             if not sweep.done:
                 sweep.take(ladders.high, stage)
-        return Partition.from_labels(sweep.labels())
+        labels = sweep.labels()
+        if any(column.highest < column.top for column in encoded.quasi):
+            # Joining another class would generalise further than the policy allows.
+            labels[labels == sweep.classes] = SUPPRESSED
+        return Partition.from_labels(labels)
 
     def _searched(self, sweep: _Sweep, run: Run) -> Iterator[Node]:
         """Yield the best node for the records that are left, as long as it helps any of them."""
@@ -103,7 +107,7 @@ class Local(Algorithm):
                 codes=np.asfortranarray(sweep.encoded.codes[left]),
                 sensitive_codes=np.asfortranarray(sweep.encoded.sensitive_codes[left]),
             )
-            ladders = Ladders.of(rest, self.loss, sweep.ladders.low, sweep.ladders.high)
+            ladders = Ladders.of(rest, self.loss)
             assessor = Assessor(rest, sweep.rules, Run(run.seed, suppression=_ROUND), ladders)
             with run.progress.stage("searching the lattice") as stage:
                 search = Search(assessor, 1, self.seconds, stage)

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hierarchies.tree import Tree
 from .base import Measured, Metric
 
 
@@ -171,15 +170,11 @@ class Precision(Metric):
     high: ClassVar[float] = 1.0
 
     def compute(self, measured: Measured) -> float:
-        hulls = measured.hulls
-        climbed = (hulls.distinct > 1).astype(np.float64)
-        for j, column in enumerate(measured.encoded.quasi):
-            if column.tree is not None:
-                some = hulls.distinct[:, j] > 0
-                levels = _levels_climbed(column.tree, hulls.low[some, j], hulls.high[some, j])
-                levels = np.maximum(levels, hulls.level(j))
-                climbed[some, j] = levels / max(column.tree.levels - 1, 1)
-        climbed[hulls.tells_nothing()] = 1.0
+        quasi = measured.encoded.quasi
+        climbed = np.stack(
+            [measured.hulls.climbed(j) / max(column.top, 1) for j, column in enumerate(quasi)], axis=1
+        )
+        climbed[measured.hulls.tells_nothing()] = 1.0
         return float(1 - measured.mean_by_column(climbed).mean())
 
 
@@ -192,15 +187,3 @@ def _mean_height_loss(measured: Measured) -> NDArray[np.float64]:
     return measured.keep(
         "mean height loss", lambda: measured.mean_by_column(measured.hulls.loss(heights=True))
     )
-
-
-def _levels_climbed(tree: Tree, low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the least level at which two leaves share their node.
-
-    Values that a hierarchy does not know are a leaf that is the root itself: it stands at the top level.
-    """
-    climbed = np.full(len(low), tree.levels - 1, dtype=np.int64)
-    for level in range(tree.levels - 1, -1, -1):
-        climbed[tree.nodes[level, low] == tree.nodes[level, high]] = level
-    climbed[tree.nodes[0, low] == tree.root] = tree.levels - 1
-    return climbed

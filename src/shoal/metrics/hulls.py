@@ -92,6 +92,25 @@ class Hulls:
         assert tree is not None
         return tree.common_ancestors(self.low[some, j], self.high[some, j], self.level(j))
 
+    def climbed(self, j: int) -> NDArray[np.int64]:
+        """Return int64[g]: the level that each class publishes column `j` at.
+
+        Without hierarchy there are two: a value itself, and anything wider. Values that a hierarchy does not
+        know are a leaf that is the root itself: it stands at the top.
+        """
+        column = self.quasi[j]
+        found = np.where(self.distinct[:, j] > 1, column.top, 0).astype(np.int64)
+        if column.tree is not None:
+            tree, some = column.tree, self.distinct[:, j] > 0
+            low, high = self.low[some, j], self.high[some, j]
+            levels = np.full(len(low), tree.levels - 1, dtype=np.int64)
+            for level in range(tree.levels - 1, self.level(j) - 1, -1):
+                levels[tree.nodes[level, low] == tree.nodes[level, high]] = level
+            levels[tree.nodes[0, low] == tree.root] = tree.levels - 1
+            found[some] = levels
+        found[self.tells_nothing()[:, j]] = column.top
+        return found
+
     def loss(self, *, heights: bool = False) -> NDArray[np.float64]:
         """Return float64[g, q]: what each record of a class loses in each column, from 0 to 1.
 

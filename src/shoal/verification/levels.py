@@ -101,7 +101,9 @@ class _Pairs:
         shown = self.cells.take(pa.array(self.cell))
         star = _true(pc.equal(shown, STAR))
         if self.column.hierarchy is None:
-            return star if least > 0 else self._unchanged() | (star & (most != 0))
+            if least > 0:
+                return star
+            return self._unchanged() if most == 0 else np.ones(len(star), dtype=bool)
         absent = _true(pc.is_null(self.values, nan_is_null=True))
         tree, leaf_of = self.column.hierarchy.bind(self._present(absent), self.column.name, unknown=unknown)
         leaf = np.zeros(len(absent), dtype=np.int64)
