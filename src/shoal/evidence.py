@@ -18,6 +18,18 @@ class How(StrEnum):
     PROOF = "proof"  # a mechanism with a stated epsilon
 
 
+def strength(value: float) -> str:
+    """Return a strength as text: whole numbers in full, others to four digits.
+
+    Examples
+    --------
+    >>> strength(12345.0), strength(0.123456), strength(float("inf"))
+    ('12,345', '0.1235', 'inf')
+    """
+    whole = math.isfinite(value) and value == int(value)
+    return f"{int(value):,}" if whole else f"{value:.4g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """One promise, checked.
@@ -52,7 +64,7 @@ class Promise:
 
     def __str__(self) -> str:
         about = "" if self.column is None else f" for {self.column!r}"
-        return f"{self.model}{about}: required {self.required:g}, achieved {self.achieved:g}"
+        return f"{self.model}{about}: required {strength(self.required)}, achieved {strength(self.achieved)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,8 @@ class Evidence:
         Suppressed records; None when only the published table is known.
     problems : tuple of str
         What is wrong beside broken promises, such as an identifier that was published.
+    unnamed : tuple of str
+        Columns the policy does not name: published as they are, and no promise speaks about them.
     provenance : dict
         Hashes, seed and versions.
 
@@ -87,6 +101,7 @@ class Evidence:
     classes: int
     suppressed: int | None = None
     problems: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -101,9 +101,9 @@ def _write_to_standard_output(
         draft = Path(folder) / "published.csv"
         with _reporting(draft):
             evidence = _write_and_verify(table, draft, policy, classes)
-            with draft.open("rb") as source:
-                shutil.copyfileobj(source, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+        with draft.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
     return evidence
 
 

@@ -208,7 +208,7 @@ def test_compare(run: Run) -> None:
     assert [(row["algorithm"], row["k"]) for row in rows] == [(name, k) for name in names for k in (2, 5)]
     assert all(row["holds"] and 0 <= row["gcp"] <= 1 for row in rows)
     shown = run("compare", "people.csv", "--quasi", "age,zip", "--ks", "3", "--algorithms", "mondrian")
-    assert "Least loss: mondrian with k=3." in shown.stdout
+    assert "Least loss for k=3: mondrian." in shown.stdout
 
 
 def test_compare_says_what_cannot_be_met(run: Run) -> None:
@@ -239,3 +239,20 @@ def test_data_sets(run: Run) -> None:
     wrong = run("datasets", "adlut")
     assert wrong.exit_code == 2
     assert "Did you mean 'adult'?" in wrong.stderr
+
+
+def test_columns_without_a_role_are_pointed_out(run: Run, folder: Path) -> None:
+    short = ("--quasi", "age,zip", "--sensitive", "disease", "-k", "3")
+    result = run("anonymize", "people.csv", *short, "--out", "out.csv")
+    assert "note: the policy does not name 'name': published as they are" in result.stdout
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    assert manifest["evidence"]["unnamed"] == ["name"]
+    assert "does not name 'name'" in run("verify", "out.csv", *short).stdout
+    assert "does not name" not in run(*ANONYMIZE).stdout
+
+
+def test_a_smallest_set_is_shown_once(run: Run) -> None:
+    shown = run("audit", "people.csv", "--quasi", "name").stdout
+    assert shown.count("singled out by as few columns as: name") == 1
+    assert "80% of the records" in shown
+    assert "most revealing" not in shown

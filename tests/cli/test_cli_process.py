@@ -31,10 +31,17 @@ def test_a_pipe_is_quiet_and_exits_with_the_verdict(folder: Path) -> None:
 
 
 def test_a_reader_that_stops_early_is_no_error(folder: Path) -> None:
-    command = " ".join(f"'{part}'" for part in [*SHOAL, "audit", "people.csv", "--policy", "policy.toml"])
-    script = f"{command} | head -n 1; exit ${{PIPESTATUS[0]}}"
-    result = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stderr) == (0, "")
+    audit = ["audit", "people.csv", "--policy", "policy.toml"]
+    anonymize = ["anonymize", "wide.csv", "--quasi", "age", "-k", "2", "--quiet", "--out", "-"]
+    text = "x" * 1000
+    (folder / "wide.csv").write_text("age,text\n" + "".join(f"{i % 40},{text}\n" for i in range(400)))
+    for arguments in (audit, anonymize):
+        command = " ".join(f"'{part}'" for part in [*SHOAL, *arguments])
+        script = f"{command} | head -n 1 > /dev/null; exit ${{PIPESTATUS[0]}}"
+        result = subprocess.run(
+            ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_demo(tmp_path: Path) -> None:

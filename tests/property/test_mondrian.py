@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +21,7 @@ from shoal.algorithms.mondrian import Mondrian
 from shoal.encoding import Encoded, encode
 from shoal.models.base import Model
 from shoal.models.compile import compile_rules
-from shoal.progress import Run
+from shoal.progress import Progress, Run, Stage
 
 
 def classes(encoded: Encoded, *models: Model, relaxed: bool = False) -> set[frozenset[int]]:
@@ -89,3 +92,33 @@ def test_wide_columns_and_large_nodes(relaxed: bool) -> None:
             oracle_table(encoded.codes, encoded.space()), lambda records, k=k: len(records) >= k, relaxed
         )
         assert classes(encoded, shoal.KAnonymity(k), relaxed=relaxed) == expected
+
+
+class _Counted(Progress):
+    """Counts what is told."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    @contextmanager
+    def stage(self, name: str, total: int | None = None) -> Iterator[Stage]:
+        self.total = total
+        yield self
+
+    def advance(self, steps: int = 1) -> None:
+        self.told.append(steps)
+
+
+def test_cutting_step_by_step_gives_the_same_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    encoded = encode(
+        pa.table({name: rng.integers(0, 9, 300) for name in "ab"}), shoal.Policy(quasi=["a", "b"])
+    )
+    rules = compile_rules((shoal.KAnonymity(3),), encoded)
+    whole = Mondrian().partition(encoded, rules, Run())
+    monkeypatch.setattr(sys.modules[Mondrian.__module__], "_STEP", 20)
+    counted = _Counted()
+    steps = Mondrian().partition(encoded, rules, Run(progress=counted))
+    assert steps.labels.tolist() == whole.labels.tolist()
+    assert sum(counted.told) == counted.total == 300
+    assert len(counted.told) > 5

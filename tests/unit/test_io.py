@@ -453,3 +453,12 @@ def test_a_million_fields_take_no_python_loop(tmp_path: Path) -> None:
     assert sio.read(tmp_path / "t.csv").equals(table)
     assert time.process_time() - begin < 10  # 1.35 million fields; a loop over them takes longer
     assert math.isfinite(table["f"][0].as_py())
+
+
+def test_nul_characters_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    with pytest.raises(DataError, match="NUL characters in 2 cells of column 'a'") as caught:
+        sio.write(pa.table({"a": ["x", f"{SECRET}\0", "\0"]}), target)
+    assert SECRET not in str(caught.value)
+    assert not target.exists()
+    sio.write(pa.table({"a": ["x\0y"]}), tmp_path / "out.parquet")

@@ -195,3 +195,20 @@ def test_the_registry_and_the_reference_page_agree(name: str) -> None:
 def test_the_reference_page_lists_nothing_else() -> None:
     listed = re.findall(r"^\| `([\w-]+)` \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
     assert sorted(listed) == sorted(registry.names("metrics"))
+
+
+@pytest.mark.parametrize("numbers", [[5e-324, 0.0], [1e300, -1e300], [2.0**63, 2.0**63 + 4096.0]])
+def test_numbers_of_any_size_are_measured(numbers: list[float]) -> None:
+    """Squares of such numbers vanish or overflow."""
+    small = shoal.anonymize({"x": [0.0, 0.0, 1.0, 1.0]}, mean_policy(), algorithm="mondrian").metrics
+    found = shoal.anonymize({"x": np.repeat(numbers, 2)}, mean_policy(), algorithm="mondrian").metrics
+    assert (found["il-sse"], found["dld"]) == (small["il-sse"], small["dld"])
+
+
+def test_whole_numbers_that_are_one_float_are_measured() -> None:
+    table = {"x": pa.array([2**63 + i for i in range(4)], pa.uint64())}
+    assert shoal.anonymize(table, mean_policy(), algorithm="mondrian").metrics["il-sse"] == 0.0
+
+
+def mean_policy() -> shoal.Policy:
+    return shoal.Policy(quasi={"x": shoal.Column("x", form="mean")}, models=[shoal.KAnonymity(2)])

@@ -241,3 +241,10 @@ def test_population_counts(sample: list[Any], others: list[Any]) -> None:
                 for person in records + others
             )
             assert counted[examined.ids[row]] == expected
+
+
+def test_columns_the_policy_does_not_name_are_listed() -> None:
+    bounds = shoal.Column("age", form="bounds")
+    policy = shoal.Policy(identifiers=["name"], quasi={"age": bounds}, models=[shoal.KAnonymity(1)])
+    table = {"age_min": [1], "age_max": [2], "town": ["Lund"], "note": ["x"]}
+    assert shoal.verify(table, policy).unnamed == ("town", "note")

@@ -16,6 +16,8 @@ from .base import Algorithm
 if TYPE_CHECKING:
     from ..kernels.rules import Rules
 
+_STEP = 1 << 18  # records after which progress is told
+
 
 @dataclass(frozen=True)
 class Mondrian(Algorithm):
@@ -55,11 +57,16 @@ class Mondrian(Algorithm):
     relaxed: bool = param(Flag(), "let equal values part so that halves are even", default=False)
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
-        from ..kernels.mondrian import mondrian_classes
+        from ..kernels.mondrian import cut_some, make_work
 
-        labels = np.empty(encoded.records, dtype=np.int32)
-        with run.progress.stage("mondrian", total=encoded.records) as stage:
-            rows = encoded.codes.copy(order="C")
-            mondrian_classes(rows, encoded.flat_sensitive(), encoded.space(), rules, self.relaxed, labels)
-            stage.advance(encoded.records)
+        n = encoded.records
+        labels = np.empty(n, dtype=np.int32)
+        with run.progress.stage("mondrian", total=n) as stage:
+            space, sensitive = encoded.space(), encoded.flat_sensitive()
+            work = make_work(encoded.codes.copy(order="C"), space, rules.k)
+            done = 0
+            while done < n:
+                step = cut_some(work, sensitive, space, rules, self.relaxed, labels, _STEP)
+                stage.advance(step)
+                done += step
         return Partition.from_labels(labels)

@@ -39,15 +39,20 @@ class _App(click.Group):
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.ctx.get_help() if error.ctx else error.format_message(), err=True)
             status = _REFUSED
-        except BrokenPipeError:
-            # Whoever read our output has seen enough; Python would complain once more when it flushes.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            status = _DONE
         except Exception as error:
             if os.environ.get("SHOAL_DEBUG") == "1":
                 raise
             status = _report(_as_shoal_error(error), as_json="--json" in arguments)
         sys.exit(status)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; whoever stopped reading its output has seen enough."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Click would exit with 1; and Python would complain once more when it flushes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _DONE
 
 
 def _as_shoal_error(error: Exception) -> ShoalError:
@@ -56,7 +61,9 @@ def _as_shoal_error(error: Exception) -> ShoalError:
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "shoal"
         hint = f"See '{command} --help'."
-        return _UsageError(error.format_message(), hint=hint)
+        message = error.format_message()
+        found, question, guess = message.partition(" Did you mean ")
+        return _UsageError(found, hint=f"{question.lstrip()}{guess} {hint}".lstrip())
     if isinstance(error, click.ClickException):
         return _UsageError(error.format_message())
     if isinstance(error, click.Abort):

@@ -75,9 +75,12 @@ def show_audit(found: Audit, screen: Screen) -> None:
         [[", ".join(s.columns), f"{s.singled_out:,}", f"{s.share:.1%}"] for s in found.identifying],
         wrap=True,
     )
-    for share, smallest in found.smallest_sets:
+    for smallest in dict.fromkeys(smallest for _share, smallest in found.smallest_sets):
         names = ", ".join(smallest.columns)
-        screen.line(f"{share:.0%} of the records are singled out by as few columns as: {names}")
+        shares = [share for share, other in found.smallest_sets if other == smallest]
+        screen.line(f"{max(shares):.0%} of the records are singled out by as few columns as: {names}")
+    if not found.sensitive:
+        return
     screen.table(
         ["sensitive", "certain, shared", "certain, alone", "l", "t", "most revealing"],
         [

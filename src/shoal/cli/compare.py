@@ -59,9 +59,10 @@ def compare(
     for row in comparison.rows:
         if row.error:
             screen.line(f"{row.algorithm}, k={row.k}: {row.error}")
-    best = comparison.best()
-    if best is not None:
-        screen.advise(f"Least loss: {best.algorithm} with k={best.k}.")
+    for k in dict.fromkeys(row.k for row in comparison.rows):
+        best = comparison.best(k=k)
+        if best is not None:
+            screen.advise(f"Least loss{'' if k is None else f' for k={k}'}: {best.algorithm}.")
     return 0 if all(row.holds for row in comparison.rows) else 1
 
 

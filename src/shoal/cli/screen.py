@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..evidence import strength
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -115,7 +116,11 @@ class Screen:
         )
         for problem in evidence.problems:
             self.line(f"problem: {problem}")
-        counts = f"{evidence.records:,} records in {evidence.classes:,} classes"
+        if evidence.unnamed:
+            names = ", ".join(map(repr, evidence.unnamed))
+            self.line(f"note: the policy does not name {names}: published as they are, not protected")
+        classes = "1 class" if evidence.classes == 1 else f"{evidence.classes:,} classes"
+        counts = f"{evidence.records:,} records in {classes}"
         if evidence.suppressed is not None:
             counts += f", {evidence.suppressed:,} suppressed"
         self.line(counts)
@@ -138,8 +143,8 @@ def _promise_row(promise: Promise) -> list[str]:
     return [
         f"{promise.model}{details}",
         promise.column or "",
-        f"{sign} {promise.required:.4g}",
-        f"{promise.achieved:.4g}",
+        f"{sign} {strength(promise.required)}",
+        strength(promise.achieved),
         str(promise.how),
         "yes" if promise.holds else f"NO, {promise.failing:,} classes fail",
     ]

@@ -20,6 +20,7 @@ def write_csv(data: pa.Table, target: str | os.PathLike[str], delimiter: str) ->
     if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
         raise ParameterError("'delimiter' must be a single character such as ',' or ';'")
     _refuse_unwritable(data)
+    _refuse_nul(data)
     name = os.fspath(target)
     reason = ""
     try:
@@ -45,6 +46,20 @@ def _refuse_unwritable(data: pa.Table) -> None:
                 f"a CSV file cannot hold column {field.name!r} ({field.type})",
                 hint="Leave the column out, or write a .parquet file.",
             )
+
+
+def _refuse_nul(data: pa.Table) -> None:
+    """Raise where a text holds the NUL character: readers take such a file for a binary one."""
+    for name in data.column_names:
+        column = data.column(name)
+        texts = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
+            found = int(pc.sum(pc.match_substring(texts, "\0")).as_py() or 0)
+            if found:
+                raise DataError(
+                    f"a CSV file cannot hold the NUL characters in {found} cells of column {name!r}",
+                    hint="Write a .parquet file instead.",
+                )
 
 
 def _is_binary(kind: pa.DataType) -> bool:

@@ -22,6 +22,7 @@ from .space import LINE, SET, TREE, Space, tree_cost
 from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
 
 _WORD = 64  # columns of fewer codes (null included) are collected as bits of one word
+_BLOCK = 512  # rows that stay in the processor's first cache while every column looks at them
 
 _LOW, _HIGH, _DISTINCT, _WIDTH = range(4)  # rows of `Work.columns`
 
@@ -38,11 +39,18 @@ class Work(NamedTuple):
     counts: NDArray[np.int32]  # [n] records of each of them
     histogram: NDArray[np.int32]  # [max(size + 1)] zero between uses
     bounds: NDArray[np.int64]  # [n // k + 2] where the parts of the node begin and end
+    moved: NDArray[np.int32]  # [n] rows on the wrong side of a cut
+    waiting: NDArray[np.int64]  # [n // k + 2, 2] nodes that wait to be cut, begin and end
+    state: NDArray[np.int64]  # [3] how many wait, classes made, nodes seen
 
 
 @njit(cache=True)
-def _make_work(rows: NDArray[np.int32], space: Space, k: int) -> Work:
+def make_work(rows: NDArray[np.int32], space: Space, k: int) -> Work:
+    """Return the work on a table that is one node still; `rows` will be permuted."""
     n, q = rows.shape
+    waiting = np.zeros((n // k + 2, 2), np.int64)
+    waiting[0, 1] = n
+    state = np.array([1, 0, 0], np.int64)
     return Work(
         rows,
         np.arange(n).astype(np.int32),
@@ -53,6 +61,9 @@ def _make_work(rows: NDArray[np.int32], space: Space, k: int) -> Work:
         np.empty(n, np.int32),
         np.zeros(space.size.max() + 1, np.int32),
         np.empty(n // k + 2, np.int64),
+        np.empty(n, np.int32),
+        waiting,
+        state,
     )
 
 
@@ -70,9 +81,19 @@ def _collect(
     one = np.uint64(1)
     for j in range(q):
         words[j] = np.uint64(0)
-    for i in range(begin, end):
+        columns[_LOW, j] = columns[_HIGH, j] = rows[begin, j]
+    for block in range(begin, end, _BLOCK):
+        until = min(end, block + _BLOCK)
+        for i in range(block, until):
+            for j in range(q):
+                words[j] |= one << np.uint64(rows[i, j] & 63)
         for j in range(q):
-            words[j] |= one << np.uint64(rows[i, j] & 63)
+            if size[j] >= _WORD:
+                least, greatest = columns[_LOW, j], columns[_HIGH, j]
+                for i in range(block, until):
+                    least = min(least, rows[i, j])
+                    greatest = max(greatest, rows[i, j])
+                columns[_LOW, j], columns[_HIGH, j] = least, greatest
     for j in range(q):
         if size[j] < _WORD:
             smeared = words[j]
@@ -82,14 +103,7 @@ def _collect(
             columns[_HIGH, j] = count_bits(smeared) - 1
             columns[_DISTINCT, j] = count_bits(words[j])
         else:
-            least = rows[begin, j]
-            greatest = least
-            for i in range(begin + 1, end):
-                least = min(least, rows[i, j])
-                greatest = max(greatest, rows[i, j])
-            columns[_LOW, j] = least
-            columns[_HIGH, j] = greatest
-            columns[_DISTINCT, j] = 1 if least == greatest else -1
+            columns[_DISTINCT, j] = 1 if columns[_LOW, j] == columns[_HIGH, j] else -1
 
 
 @njit(cache=True)
@@ -160,22 +174,34 @@ def _widest(work: Work, space: Space, begin: int, end: int, mark: int) -> int:
 
 @njit(cache=True)
 def _divide(
-    rows: NDArray[np.int32], ids: NDArray[np.int32], j: int, begin: int, end: int, code: int, last: int
+    rows: NDArray[np.int32],
+    ids: NDArray[np.int32],
+    moved: NDArray[np.int32],
+    j: int,
+    span: tuple[int, int, int],
+    code: int,
+    last: int,
 ) -> int:
-    """Move codes below `code` left, and `code` itself for records up to `last`; return the boundary."""
-    left, right = begin, end - 1
-    while True:
-        while left <= right and (rows[left, j] < code or (rows[left, j] == code and ids[left] <= last)):
-            left += 1
-        while left <= right and (rows[right, j] > code or (rows[right, j] == code and ids[right] > last)):
-            right -= 1
-        if left > right:
-            return left
+    """Move codes below `code` left, and `code` itself for records up to `last`; return the boundary.
+
+    `span` is the node's begin, the boundary, which the counts told, and its end. Rows on the wrong side are
+    listed first and swapped then: which side a row is on is a coin's toss, and a processor guesses it badly.
+    """
+    begin, boundary, end = span
+    strays = begin
+    for i in range(begin, boundary):
+        moved[strays] = i
+        strays += (rows[i, j] > code) | ((rows[i, j] == code) & (ids[i] > last))
+    at = boundary
+    for i in range(boundary, end):
+        moved[at] = i
+        at += (rows[i, j] < code) | ((rows[i, j] == code) & (ids[i] <= last))
+    for place in range(strays - begin):
+        left, right = moved[begin + place], moved[boundary + place]
         ids[left], ids[right] = ids[right], ids[left]
         for c in range(rows.shape[1]):
             rows[left, c], rows[right, c] = rows[right, c], rows[left, c]
-        left += 1
-        right -= 1
+    return boundary
 
 
 @njit(cache=True)
@@ -196,7 +222,7 @@ def _gather_children(
     values: NDArray[np.int32],
     counts: NDArray[np.int32],
 ) -> int:
-    """Put the last code of every child of the common ancestor at the front of `values`.
+    """Put the last code of every child of the common ancestor, and its records, at the front of the arrays.
 
     `node` is the tree of the column, level after level. Returns the number of children that occur, 0 when
     one of them has fewer than `k` records.
@@ -210,6 +236,7 @@ def _gather_children(
             continue
         if held < k:
             return 0
+        counts[parts] = held
         held = 0
         values[parts] = values[run]
         parts += 1
@@ -263,12 +290,14 @@ def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: 
         nulls = counts[runs - 1]
         parts = 2 if nulls >= k and end - begin - nulls >= k else 0
         values[0] = high - 1
+        counts[0] = end - begin - nulls
     else:
         tree = space.node[space.tree_start[j] :]
         parts = _gather_children(tree, space.size[j], k, runs, values, counts)
     work.bounds[0] = begin
     for part in range(parts - 1):
-        work.bounds[part + 1] = _divide(rows, ids, j, work.bounds[part], end, values[part], len(ids))
+        span = (work.bounds[part], work.bounds[part] + counts[part], end)
+        work.bounds[part + 1] = _divide(rows, ids, work.moved, j, span, values[part], len(ids))
     work.bounds[parts] = end
     return parts
 
@@ -311,7 +340,7 @@ def _propose_median(work: Work, space: Space, k: int, j: int, begin: int, end: i
     if left < k or m - left < k:
         return 0
     work.bounds[0] = begin
-    work.bounds[1] = _divide(rows, ids, j, begin, end, values[run], last)
+    work.bounds[1] = _divide(rows, ids, work.moved, j, (begin, begin + left, end), values[run], last)
     work.bounds[2] = end
     return 2
 
@@ -330,27 +359,25 @@ def _all_hold(work: Work, parts: int, sensitive: NDArray[np.int32], stats: Stats
 
 
 @njit(cache=True)
-def mondrian_classes(
-    rows: NDArray[np.int32],
+def cut_some(
+    work: Work,
     sensitive: NDArray[np.int32],
     space: Space,
     rules: Rules,
     relaxed: bool,
     labels: NDArray[np.int32],
+    budget: int,
 ) -> int:
-    """Fill `labels` with the class of each record and return the number of classes; `rows` are permuted."""
-    n = len(rows)
-    work = _make_work(rows, space, rules.k)
+    """Cut waiting nodes until classes of `budget` records are done, and label these; return their number.
+
+    Fewer than `budget` records mean that no node waits any more.
+    """
     stats = make_stats(rules)
-    waiting_begin = np.zeros(n // rules.k + 2, np.int64)
-    waiting_end = np.empty(n // rules.k + 2, np.int64)
-    waiting_end[0] = n
-    waiting = 1
-    classes = 0
-    nodes = 0
-    while waiting > 0:
+    waiting, classes, nodes = work.state
+    done = 0
+    while waiting > 0 and done < budget:
         waiting -= 1
-        begin, end = waiting_begin[waiting], waiting_end[waiting]
+        begin, end = work.waiting[waiting, 0], work.waiting[waiting, 1]
         nodes += 1
         parts = 0
         j = -1
@@ -369,11 +396,12 @@ def mondrian_classes(
             work.columns[_WIDTH, j] = 0
             j = _widest(work, space, begin, end, nodes)
         for part in range(parts):
-            waiting_begin[waiting] = work.bounds[part]
-            waiting_end[waiting] = work.bounds[part + 1]
+            work.waiting[waiting, 0], work.waiting[waiting, 1] = work.bounds[part], work.bounds[part + 1]
             waiting += 1
         if parts == 0:
             for i in range(begin, end):
                 labels[work.ids[i]] = classes
             classes += 1
-    return classes
+            done += end - begin
+    work.state[:] = (waiting, classes, nodes)
+    return done

@@ -35,13 +35,21 @@ def scaled_column(
     column = measured.encoded.quasi[j]
     codes = measured.encoded.codes[:, j]
     assert column.numbers is not None
-    centre, width = _place(column.numbers, np.bincount(codes, minlength=column.size + 1)[:-1], scale)
-    by_code = np.append((column.numbers - centre) / width, 0.0)
+    unit = _unit(column.numbers)
+    numbers = column.numbers * unit
+    centre, width = _place(numbers, np.bincount(codes, minlength=column.size + 1)[:-1], scale)
+    by_code = np.append((numbers - centre) / width, 0.0)
     original = by_code[codes]
     if measured.published is not None and column.spec.form.noisy:
         drawn = _drawn(measured.published, measured.partition, column)
-        return original, np.where(np.isnan(drawn), 0.0, (drawn - centre) / width)
+        return original, np.where(np.isnan(drawn), 0.0, (drawn * unit - centre) / width)
     return original, _class_means(measured, j, original)
+
+
+def _unit(numbers: NDArray[np.float64]) -> float:
+    """Return the power of two that brings numbers near 1, where their squares neither vanish nor overflow."""
+    largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)
+    return float(np.ldexp(1.0, -int(np.clip(np.frexp(largest)[1], -1000, 1000))))
 
 
 def _place(numbers: NDArray[np.float64], counts: NDArray[np.int64], scale: str) -> tuple[float, float]:
@@ -54,8 +62,10 @@ def _place(numbers: NDArray[np.float64], counts: NDArray[np.int64], scale: str) 
     if len(present) == 1:
         return centre, np.inf
     if scale == "z-score":
-        return centre, float(np.sqrt(np.average((numbers - centre) ** 2, weights=counts)))
-    return centre, float(numbers.max() - numbers.min())
+        width = float(np.sqrt(np.average((numbers - centre) ** 2, weights=counts)))
+    else:
+        width = float(numbers.max() - numbers.min())
+    return centre, width or np.inf  # different whole numbers beyond 2^53 can be one float
 
 
 def _drawn(published: Published, partition: Partition, column: QuasiColumn) -> NDArray[np.float64]:

@@ -32,7 +32,7 @@ def verify_table(
 
     Records are grouped by the published quasi-identifiers; null equals null and nothing else. Suppressed
     records that were kept with ``*`` are a group like any other. Columns the policy does not name are
-    allowed.
+    allowed; the evidence lists them.
 
     Where a quasi-identifier is published with noise, records of one class differ in it, and the table by
     itself can show nothing: it counts as not kept. Whoever made the table knows the class of every row; given
@@ -74,7 +74,13 @@ def verify_table(
     if known is not None:
         promises = [replace(promise, how=How.CONSTRUCTION) for promise in promises]
     groups = len(examined.sizes) if examined is not None else 0
-    return Evidence(tuple(promises), published.num_rows, groups, problems=tuple(dict.fromkeys(problems)))
+    return Evidence(
+        tuple(promises),
+        published.num_rows,
+        groups,
+        problems=tuple(dict.fromkeys(problems)),
+        unnamed=_unnamed(published, policy),
+    )
 
 
 def _promise(model: Any, column: str | None, examined: Examined | None, problems: list[str]) -> Promise:
@@ -125,6 +131,12 @@ def _column_problems(published: pa.Table, policy: Policy) -> list[str]:
         if column.role is Role.QUASI and column.form is Form.BOUNDS and column.name in names:
             found.append(f"the quasi-identifier {column.name!r} is published beside its bounds")
     return found
+
+
+def _unnamed(published: pa.Table, policy: Policy) -> tuple[str, ...]:
+    """Return the columns that the policy does not name, neither as they were nor as they are published."""
+    named = {name for column in policy.schema.columns for name in (column.name, *column.published_names)}
+    return tuple(name for name in dict.fromkeys(published.column_names) if name not in named)
 
 
 def _identifier_problems(published: pa.Table, column: Column) -> list[str]:
