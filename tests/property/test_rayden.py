@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from clustering_tables import MODELS, classes_of, encoded_of, mixed_tables, rules_and_test
+from clustering_tables import GRADES, MODELS, TOWNS, classes_of, encoded_of, mixed_tables, rules_and_test
 from oracle import rayden as oracle
 from oracle.costs import oracle_table
 from shoal.algorithms import outliers, vantage
@@ -53,7 +53,7 @@ def definition(
     lines = isinstance(chosen, Canon) and all(column.positions is not None for column in encoded.quasi)
     apart = oracle.Distance(
         oracle.as_points(oracle_table(encoded.codes, encoded.space()), order.tolist()),
-        by_tree=isinstance(chosen, Rayden) and chosen.tree_distance,
+        by_tree=isinstance(chosen, Canon) or bool(chosen.tree_distance),
         euclidean=lines or (isinstance(chosen, Canon) and chosen.distance == "numeric"),
     )
     assert chosen.vantage is not None
@@ -139,15 +139,14 @@ TOLD = oracle.Outliers(None, 1, "sorted", False, False, 0)
     k=st.integers(1, 5),
     variant=st.sampled_from(["paper", "repaired"]),
     model=st.sampled_from(list(MODELS)),
-    columns=st.sampled_from([("age", "score", "grade"), ("age", "job"), ("job",)]),
+    columns=st.sampled_from([("age", "score", "grade"), ("age", "job", "town"), ("town",)]),
 )
 def test_canon_is_that_of_the_definition(table, k, variant, model, columns) -> None:
     quasi: dict[str, Any] = {name: "categorical" if name == "job" else "numeric" for name in columns}
+    quasi |= {"town": shoal.Hierarchy.from_dict(TOWNS)} if "town" in quasi else {}
     if "grade" in quasi:
-        quasi["grade"] = shoal.Column(
-            "grade", kind=shoal.Kind.ORDINAL, order=("low", "middle", "high", "top")
-        )
-    policy = shoal.Policy(quasi=quasi, sensitive=["disease"])
+        quasi["grade"] = shoal.Column("grade", kind=shoal.Kind.ORDINAL, order=GRADES)
+    policy = shoal.Policy(quasi=quasi, sensitive=["disease"], unknown_values="root")
     encoded = encode(table, policy.resolved(table))
     algorithm = Canon(variant=variant, candidates=3)
     tree, order = definition(encoded, table, algorithm, model, k, 5)

@@ -31,7 +31,7 @@ class Canon(Varied):
         As in `Rayden`.
     distance : "numeric" or "mixed"
         Euclidean over the numeric, ordinal and date columns, all others being ignored; or the same where
-        there are no others, and Gower's distance over all columns where there are.
+        there are no others, and Gower's distance over all columns, along hierarchies, where there are.
 
     References
     ----------
@@ -63,7 +63,8 @@ class Canon(Varied):
         assert chosen.radius is not None
         lines = all(column.positions is not None for column in encoded.quasi)
         order = run.rng().permutation(encoded.records)
-        grove = Grove.of(encoded, rules, order, euclidean=lines or chosen.distance == "numeric")
+        euclidean = lines or chosen.distance == "numeric"
+        grove = Grove.of(encoded, rules, order, by_tree=not euclidean, euclidean=euclidean)
         plan = make_plan(chosen.vantage, chosen.radius, chosen.candidates, rules.k, run)
         labels = np.full(encoded.records, -1, dtype=np.int32)
         with run.progress.stage("canon", total=encoded.records) as stage:

@@ -30,8 +30,8 @@ class Rayden(Varied):
     Parameters
     ----------
     variant : "repaired" or "paper"
-        Sets `vantage`, `radius`, `scope` and `chain` where they are none: tightest, cheapest, neighbourhood
-        and set-based, or random, half, part and sorted.
+        Sets `vantage`, `radius`, `scope`, `chain` and `tree_distance` where they are none: tightest,
+        cheapest, neighbourhood, set-based and true, or random, half, part, sorted and false.
     vantage : "random", "farthest", "spread" or "tightest"
         Centre of a ball: a record drawn; the record farthest from one drawn; of several, the one from which
         distances vary most, or the one whose ball and rest cost least. All but the first look at a sample of
@@ -54,7 +54,7 @@ class Rayden(Varied):
     unrecovered : "suppress" or "return"
         What becomes of fewer than k outliers: suppressed within the policy's limit, or back to their part.
     tree_distance : bool
-        Measure distances in columns with a hierarchy by the cost of the common ancestor.
+        Measure distances in columns with a hierarchy by the cost of the common ancestor, not as 0 or 1.
 
     Notes
     -----
@@ -81,8 +81,15 @@ class Rayden(Varied):
             "radius": "cheapest",
             "scope": "neighbourhood",
             "chain": "set-based",
+            "tree_distance": True,
         },
-        "paper": {"vantage": "random", "radius": "half", "scope": "part", "chain": "sorted"},
+        "paper": {
+            "vantage": "random",
+            "radius": "half",
+            "scope": "part",
+            "chain": "sorted",
+            "tree_distance": False,
+        },
     }
 
     vantage: str | None = by_variant(Choice(VANTAGES), "how the centre of a ball is chosen")
@@ -99,11 +106,11 @@ class Rayden(Varied):
     unrecovered: str = param(
         Choice(("suppress", "return")), "what becomes of fewer than k outliers", default="suppress"
     )
-    tree_distance: bool = param(Flag(), "measure distances along hierarchies", default=False)
+    tree_distance: bool | None = by_variant(Flag(), "measure distances along hierarchies")
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         order = run.rng().permutation(encoded.records)
-        grove = Grove.of(encoded, rules, order, by_tree=self.tree_distance)
+        grove = Grove.of(encoded, rules, order, by_tree=bool(self.chosen.tree_distance))
         with run.progress.stage("rayden", total=self._passes() * encoded.records) as stage:
             return _Working(self.chosen, grove, order, run, stage).partition()
 

@@ -1,0 +1,1 @@
+"""Haruna et al.: RAYDEN, reproduced."""
