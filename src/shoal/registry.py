@@ -81,6 +81,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     },
     "papers": {
         "random-aggregation": "shoal.papers.random_aggregation.paper:RandomAggregation",
+        "rayden": "shoal.papers.rayden.paper:RaydenPaper",
     },
 }
 

@@ -167,7 +167,7 @@ def test_canon_is_that_of_the_definition(table, k, variant, model, columns) -> N
 def test_outliers_are_those_of_the_definition(table, cuts, neighbours, chain, model, step, alpha) -> None:
     encoded = encoded_of(table)
     n = encoded.records
-    tree, order = definition(encoded, table, Rayden(), model, 2, 7)
+    tree, order = definition(encoded, table, Rayden(variant="paper"), model, 2, 7)
     rules, _ = rules_and_test(encoded, table, model, 2)
     bounds = [0, *sorted(cut for cut in cuts if cut < n), n]
     grove = Grove.of(encoded, rules, order)
