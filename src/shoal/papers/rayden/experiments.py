@@ -58,9 +58,17 @@ class Adult:
     def read(cls) -> Adult:
         """Return the 30,162 complete records."""
         trees = datasets.hierarchies("adult")
-        sets = dict.fromkeys(("age", "education-num"), "numeric") | dict.fromkeys(CATEGORIES, "categorical")
-        along = {"age": "numeric", **{name: trees[name] for name in ("education", *CATEGORIES)}}
-        quasi = {"sets": sets, "hierarchies": along, "numeric": dict.fromkeys(NUMERIC, "numeric")}
+        numbers = ("age", "education-num")
+        sets: dict[str, Any] = dict.fromkeys(numbers, "numeric") | dict.fromkeys(CATEGORIES, "categorical")
+        along: dict[str, Any] = {
+            "age": "numeric",
+            **{name: trees[name] for name in ("education", *CATEGORIES)},
+        }
+        quasi: dict[str, dict[str, Any]] = {
+            "sets": sets,
+            "hierarchies": along,
+            "numeric": dict.fromkeys(NUMERIC, "numeric"),
+        }
         return cls(datasets.load("adult").drop_null(), quasi)
 
     def sample(self, records: int, seed: int) -> Sample:

@@ -169,7 +169,9 @@ def _vantage_figure(results: Results) -> Figure:
     for row in results.rows["vantages"]:
         rule = f"{row['vantage']}, {row['radius']}"
         groups.setdefault((rule, row["k"]), []).append(row["gcp"])
-    rows = [{"rule": rule, "k": k, "gcp": float(np.mean(found))} for (rule, k), found in groups.items()]
+    rows: list[Row] = [
+        {"rule": rule, "k": k, "gcp": float(np.mean(found))} for (rule, k), found in groups.items()
+    ]
     kept = [row for row in rows if row["rule"].endswith((", half", ", cheapest"))]
     note = (
         "Centre and size of a ball, no outliers set aside, setting 'sets'. Random and half is the paper's "
