@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -109,3 +110,30 @@ def calendar(day: dt.date, level: str) -> str:
 def without_repeats(path: list[str]) -> list[str]:
     """Return a path of labels with neighbours of equal label taken once."""
     return [label for i, label in enumerate(path) if i == 0 or label != path[i - 1]]
+
+
+def between(
+    number: Fraction, bounds: list[Fraction], repeat: bool
+) -> tuple[Fraction | None, Fraction | None]:
+    """Return the interval [low, high) by hand that holds a number; None for an end that is open."""
+    period = bounds[-1] - bounds[0]
+    shift = Fraction(0)
+    while repeat and number < bounds[0] + shift:
+        shift -= period
+    while repeat and number >= bounds[-1] + shift:
+        shift += period
+    ends = [None, *(bound + shift for bound in bounds), None]
+    for low, high in pairwise(ends):
+        if (low is None or low <= number) and (high is None or number < high):
+            return low, high
+    raise AssertionError("some interval holds every number")
+
+
+def lost_bits(own: list[object], other: list[object]) -> float:
+    """Return what is lost about a target by telling two groups of it as one: records times bits."""
+
+    def bits(values: list[object]) -> float:
+        shares = [values.count(value) / len(values) for value in set(values)]
+        return -len(values) * sum(share * math.log2(share) for share in shares)
+
+    return bits(own + other) - bits(own) - bits(other)

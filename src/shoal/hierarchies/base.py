@@ -34,8 +34,9 @@ class LevelCount(NamedTuple):
 class Hierarchy(ABC):
     """How the values of a column generalise, level by level, from the value itself up to a root.
 
-    Made by one of its class methods: `read`, `from_rows`, `from_dict` for explicit trees, `intervals`,
-    `quantiles`, `prefix`, `dates` for rules that fit whatever values occur. Immutable, comparable, picklable.
+    Made by one of its class methods: `read`, `from_rows`, `from_dict`, `ordered`, `learned` for explicit
+    trees, `intervals`, `bounds`, `quantiles`, `prefix`, `suffix`, `dates` for rules that fit whatever values
+    occur. Immutable, comparable, picklable.
 
     Values are matched by their text: the number 34 (or 34.0) is ``34``, a date ``2024-03-05``, true ``true``.
     The format of files is that of ARX (Prasser et al., *Flexible data anonymization using ARX*, 2020).
@@ -240,7 +241,9 @@ class Hierarchy(ABC):
         return explicit_from_dict(nested)
 
     @staticmethod
-    def intervals(widths: Sequence[float], start: float = 0) -> Hierarchy:
+    def intervals(
+        widths: Sequence[float], start: float = 0, bottom: float | None = None, top: float | None = None
+    ) -> Hierarchy:
         """Return levels of intervals of equal width; each width is a multiple of the one before.
 
         Parameters
@@ -249,6 +252,9 @@ class Hierarchy(ABC):
             Width of the intervals of each level, finest first.
         start : number
             Where an interval begins.
+        bottom, top : number, optional
+            Bottom and top coding: values below `bottom` are one node ``< 18`` at every level above the
+            values themselves, those from `top` on one node ``>= 90``; intervals end there.
 
         Examples
         --------
@@ -263,7 +269,32 @@ class Hierarchy(ABC):
         """
         from .numeric import IntervalHierarchy
 
-        return IntervalHierarchy.of(widths, start)
+        return IntervalHierarchy.of(widths, start, bottom, top)
+
+    @staticmethod
+    def bounds(levels: Sequence[Any], repeat: bool = False) -> Hierarchy:
+        """Return levels of intervals by hand, each given by its ascending bounds; lower bounds are included.
+
+        Parameters
+        ----------
+        levels : list of numbers, or list of such lists
+            The bounds of each level, finest first; those of a level are some of the level before. Values
+            below the first are one node ``< 18``, those from the last on one node ``>= 65``.
+        repeat : bool
+            Instead, the intervals repeat beyond both ends, as often as it takes.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import shoal
+        >>> age = shoal.Hierarchy.bounds([[18, 30, 45, 65], [18, 65]])
+        >>> tree, leaf_of = age.bind(pa.array([12, 18, 50, 80]), "age")
+        >>> [tree.labels[node] for node in tree.nodes[1]]
+        ['< 18', '[18, 29]', '[45, 64]', '>= 65']
+        """
+        from .bounds import BoundsHierarchy
+
+        return BoundsHierarchy.of(levels, repeat)
 
     @staticmethod
     def quantiles(groups: Sequence[int]) -> Hierarchy:
@@ -316,6 +347,82 @@ class Hierarchy(ABC):
         from .prefix import PrefixHierarchy
 
         return PrefixHierarchy.of(keep, mask, length)
+
+    @staticmethod
+    def suffix(
+        keep: int | Sequence[int] | None = None, mask: str = "*", length: int | None = None
+    ) -> Hierarchy:
+        """Return levels that mask one more character from the left each: ``47906``, ``*7906``, ``**906``.
+
+        Parameters are those of `prefix`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import shoal
+        >>> tree, leaf_of = shoal.Hierarchy.suffix(keep=[2]).bind(pa.array(["1234", "5634"]), "phone")
+        >>> tree.labels
+        ('1234', '5634', '**34', '*')
+        """
+        from .prefix import PrefixHierarchy
+
+        return PrefixHierarchy.of(keep, mask, length, from_left=True)
+
+    @staticmethod
+    def ordered(values: Sequence[Any], sizes: Sequence[int]) -> Hierarchy:
+        """Return levels of neighbours in an order: first so many values, then so many of their groups, ...
+
+        Parameters
+        ----------
+        values : list
+            All values, from first to last.
+        sizes : list of int
+            How many nodes of each level make one of the next, finest first.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> size = shoal.Hierarchy.ordered(["XS", "S", "M", "L", "XL"], sizes=[2])
+        >>> size.to_spec()["rows"][0]
+        ['XS', '[XS, S]', '*']
+        """
+        from .learned import ordered_rows
+
+        return Hierarchy.from_rows(ordered_rows(values, sizes))
+
+    @staticmethod
+    def learned(values: Any, target: Any = None, *, neighbours: bool = False) -> Hierarchy:
+        """Return a tree learned from data: groups merge two by two, and each level has half as many.
+
+        With a `target`, the two groups merge that lose least of what they say about it (agglomerative
+        information bottleneck), so that values which predict alike come together. Without one, the two
+        rarest merge, so that groups become about equally frequent.
+
+        The tree tells something of the data it was learned from: learn it from other data, or keep it.
+
+        Parameters
+        ----------
+        values : column
+            The values as they occur, one for each record; nulls are left out.
+        target : column, optional
+            What they are to predict, as long as `values`.
+        neighbours : bool
+            Merge only neighbours in the order of the values, as for numbers and ranks.
+
+        References
+        ----------
+        Slonim and Tishby (1999): Agglomerative information bottleneck. NIPS.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> job = shoal.Hierarchy.learned(["a", "b", "c", "d"] * 2, target=[1, 2, 1, 2] * 2)
+        >>> [row[1] for row in job.to_spec()["rows"]]
+        ['{a, c}', '{a, c}', '{b, d}', '{b, d}']
+        """
+        from .learned import learned_rows
+
+        return Hierarchy.from_rows(learned_rows(values, target, neighbours))
 
     @staticmethod
     def dates(levels: Sequence[str] = ("day", "month", "quarter", "year", "decade")) -> Hierarchy:

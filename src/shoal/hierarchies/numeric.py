@@ -28,45 +28,65 @@ _CLOSE = 1e-9  # relative distance at which one width counts as a multiple of an
 class IntervalHierarchy(Hierarchy):
     """Intervals of one width a level, the lower bound included; see `Hierarchy.intervals`.
 
-    Labels are ``[20, 24]`` where values, widths and start are whole numbers, else ``[20, 25)``.
+    Labels are ``[20, 24]`` where values, widths and ends are whole numbers, else ``[20, 25)``.
     """
 
     widths: tuple[float, ...]
     start: float
+    bottom: float | None = None
+    top: float | None = None
 
     _misfit = "not finite numbers"
     _remedy = "Clean the column, or make them null"
 
     @classmethod
-    def of(cls, widths: Sequence[float], start: float) -> IntervalHierarchy:
+    def of(
+        cls, widths: Sequence[float], start: float, bottom: float | None, top: float | None
+    ) -> IntervalHierarchy:
         """Return the hierarchy, or refuse widths that do not nest."""
-        if not _is_list(widths) or not all(_is_number(width) and width > 0 for width in widths):
+        if not _is_list(widths) or not all(is_number(width) and width > 0 for width in widths):
             raise HierarchyError(
                 "'widths' of an interval hierarchy must be a list of numbers above 0", hint="Such as [5, 10]."
             )
-        if not _is_number(start):
+        if not is_number(start):
             raise HierarchyError("'start' of an interval hierarchy must be a number")
+        if not all(end is None or is_number(end) for end in (bottom, top)):
+            raise HierarchyError("'bottom' and 'top' of an interval hierarchy must be numbers")
+        if bottom is not None and top is not None and bottom >= top:
+            raise HierarchyError("'bottom' of an interval hierarchy must be below 'top'")
         for below, width in pairwise(widths):
             if round(width / below) < 2 or not _whole(width / below):
                 raise HierarchyError(
                     f"interval width {width:g} is no multiple of {below:g}, the one before",
                     hint="Every interval must lie inside one of the next level: such as [5, 10, 20].",
                 )
-        return cls(tuple(plain_number(width) for width in widths), plain_number(start))
+        ends = [None if end is None else plain_number(end) for end in (bottom, top)]
+        return cls(tuple(plain_number(width) for width in widths), plain_number(start), *ends)
 
     def _levels(self, values: pa.Array) -> tuple[list[Level], NDArray[np.int64]]:
         found, known = numbers(values)
-        order, leaf_of = _leaves(found, known)
+        order, leaf_of = ascending_leaves(found, known)
         ascending = found[order]
         levels = [leaf_level(texts(values).take(pa.array(order)))]
-        whole = _all_whole(ascending) and all(isinstance(x, int) for x in (*self.widths, self.start))
+        ends = [end for end in (self.start, self.bottom, self.top) if end is not None]
+        whole = all_whole(ascending) and all(isinstance(x, int) for x in (*self.widths, *ends))
+        zone = self._zones(ascending)
         index = self._index(ascending)
         for width, below in zip(self.widths, (None, *self.widths), strict=False):
             if below is not None:
                 index = index // round(width / below)  # from the finer index, so that levels nest exactly
-            starts = run_starts(index)
-            levels.append(Level(starts, self._labels(index[starts], width, whole)))
+            starts = np.union1d(run_starts(np.where(zone == 0, index, 0)), run_starts(zone))
+            levels.append(Level(starts, self._labels(index[starts], zone[starts], width, whole)))
         return [*levels, root_level()], leaf_of
+
+    def _zones(self, ascending: NDArray[Any]) -> NDArray[np.int64]:
+        """Return -1 for what is coded as below the bottom, 1 for what is at the top or above, else 0."""
+        zone = np.zeros(len(ascending), dtype=np.int64)
+        if self.bottom is not None:
+            zone[ascending < self.bottom] = -1
+        if self.top is not None:
+            zone[ascending >= self.top] = 1
+        return zone
 
     def _index(self, ascending: NDArray[Any]) -> NDArray[Any]:
         """Return the number of the finest interval that each value lies in."""
@@ -80,23 +100,32 @@ class IntervalHierarchy(Hierarchy):
         on_bound = np.abs(quotient - nearest) <= rounding
         return np.asarray(np.where(on_bound, nearest, np.floor(quotient)))
 
-    def _labels(self, index: NDArray[Any], width: float, whole: bool) -> pa.Array:
-        if whole:
-            lows = [self.start + int(i) * width for i in index.tolist()]
-            last = width - 1
-            return pa.array([f"[{low}, {low + last}]" if last else str(low) for low in lows], type=TEXT)
+    def _labels(self, index: NDArray[Any], zone: NDArray[np.int64], width: float, whole: bool) -> pa.Array:
         # In decimals, as the widths were written: 0.3 - 3 * 0.1 is 0, and no tail of digits is published.
         step, origin = Decimal(repr(width)), Decimal(repr(self.start))
-        bounds = [origin + int(i) * step for i in index.tolist()]
-        pairs = [(_decimal_text(low), _decimal_text(low + step)) for low in bounds]
-        return pa.array([f"[{low}, {high})" for low, high in pairs], type=TEXT)
+        labels = []
+        for i, side in zip(index.tolist(), zone.tolist(), strict=True):
+            if side:
+                labels.append(f"< {bound_text(self.bottom)}" if side < 0 else f">= {bound_text(self.top)}")
+                continue
+            low, high = origin + int(i) * step, origin + (int(i) + 1) * step
+            # Where values beyond are coded, an interval does not reach there.
+            low = low if self.bottom is None else max(low, Decimal(repr(self.bottom)))
+            high = high if self.top is None else min(high, Decimal(repr(self.top)))
+            labels.append(_interval(low, high, whole))
+        return pa.array(labels, type=TEXT)
 
     def _spec(self, base_path: Path | None) -> dict[str, Any]:
-        return {"type": "intervals", "widths": list(self.widths), "start": self.start}
+        spec: dict[str, Any] = {"type": "intervals", "widths": list(self.widths), "start": self.start}
+        ends = {"bottom": self.bottom, "top": self.top}
+        return {**spec, **{name: end for name, end in ends.items() if end is not None}}
 
     def __repr__(self) -> str:
-        start = f", start={self.start}" if self.start else ""
-        return f"Hierarchy.intervals(widths={list(self.widths)}{start})"
+        given = {
+            key: value for key, value in self._spec(None).items() if key not in ("type", "widths") and value
+        }
+        rest = "".join(f", {name}={value}" for name, value in given.items())
+        return f"Hierarchy.intervals(widths={list(self.widths)}{rest})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,7 +143,7 @@ class QuantileHierarchy(Hierarchy):
     @classmethod
     def of(cls, groups: Sequence[int]) -> QuantileHierarchy:
         """Return the hierarchy, or refuse numbers of groups that do not nest."""
-        good = _is_list(groups) and all(_is_number(n) and n > 0 and n == int(n) for n in groups)
+        good = _is_list(groups) and all(is_number(n) and n > 0 and n == int(n) for n in groups)
         if not good:
             raise HierarchyError(
                 "'groups' of a quantile hierarchy must be a list of whole numbers above 0",
@@ -134,7 +163,7 @@ class QuantileHierarchy(Hierarchy):
             found, known = numbers(ticks)
         else:
             found, known = numbers(values)
-        order, leaf_of = _leaves(found, known)
+        order, leaf_of = ascending_leaves(found, known)
         leaves = texts(values).take(pa.array(order))
         index = np.arange(len(order)) * self.groups[0] // max(len(order), 1)
         levels = [leaf_level(leaves)]
@@ -160,7 +189,9 @@ def _range_labels(leaves: pa.Array, starts: NDArray[np.int64]) -> pa.Array:
     return pc.if_else(pa.array(starts == ends), low, ranges)
 
 
-def _leaves(found: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def ascending_leaves(
+    found: NDArray[Any], known: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (indices of the known values, ascending; the leaf of each value, -1 where it is unknown)."""
     candidates = np.flatnonzero(known)
     order = candidates[np.argsort(found[candidates], kind="stable")]
@@ -177,12 +208,29 @@ def _shifted(ascending: NDArray[np.int64], start: int) -> NDArray[Any]:
     return ascending - start if fits else ascending.astype(object) - start
 
 
-def _all_whole(ascending: NDArray[Any]) -> bool:
+def all_whole(ascending: NDArray[Any]) -> bool:
     return ascending.dtype == np.int64 or bool((np.floor(ascending) == ascending).all())
 
 
 def _whole(number: float) -> bool:
     return abs(number - round(number)) <= _CLOSE * max(1.0, abs(number))
+
+
+def _interval(low: Decimal, high: Decimal, whole: bool) -> str:
+    if not whole:
+        return f"[{_decimal_text(low)}, {_decimal_text(high)})"
+    return str(int(low)) if high == low + 1 else f"[{int(low)}, {int(high) - 1}]"
+
+
+def bound_text(number: float | None) -> str:
+    """Return a bound as it is written in labels: without decimals where it is whole.
+
+    Examples
+    --------
+    >>> bound_text(18), bound_text(0.1)
+    ('18', '0.1')
+    """
+    return _decimal_text(Decimal(repr(number)))
 
 
 def _decimal_text(number: Decimal) -> str:
@@ -194,5 +242,5 @@ def _is_list(given: Any) -> bool:
     return isinstance(given, list | tuple | np.ndarray) and len(given) > 0
 
 
-def _is_number(given: Any) -> bool:
+def is_number(given: Any) -> bool:
     return isinstance(given, Real) and not isinstance(given, bool) and math.isfinite(given)

@@ -1,4 +1,4 @@
-"""Prefix masking: each level hides one more character from the right."""
+"""Masking: each level hides one more character from the right, or from the left."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ _MOST_LEVELS = 64
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrefixHierarchy(Hierarchy):
-    """Prefixes of texts, or of numbers filled with zeros; see `Hierarchy.prefix`."""
+    """Prefixes or suffixes of texts, or of numbers filled with zeros; see `Hierarchy.prefix`, `suffix`."""
 
     keep: int | tuple[int, ...] | None
     mask: str
     length: int | None
+    from_left: bool = False
 
     _misfit = "longer than the prefix hierarchy's length"
     _remedy = "Raise its length"
 
     @classmethod
-    def of(cls, keep: int | Sequence[int] | None, mask: str, length: int | None) -> PrefixHierarchy:
+    def of(
+        cls, keep: int | Sequence[int] | None, mask: str, length: int | None, *, from_left: bool = False
+    ) -> PrefixHierarchy:
         """Return the hierarchy, or refuse lengths that do not shrink."""
         if not isinstance(mask, str) or len(mask) != 1:
             raise HierarchyError("'mask' of a prefix hierarchy must be one character", hint="Such as '*'.")
@@ -46,7 +49,7 @@ class PrefixHierarchy(Hierarchy):
                 "'keep' of a prefix hierarchy must be a whole number above 0, or a list of them that shrinks",
                 hint="Such as 3, or [3, 1].",
             )
-        return cls(tuple(shown) if isinstance(keep, Sequence) else keep, mask, length)
+        return cls(tuple(shown) if isinstance(keep, Sequence) else keep, mask, length, from_left)
 
     def _levels(self, values: pa.Array) -> tuple[list[Level], NDArray[np.int64]]:
         labels = texts(values)
@@ -66,7 +69,8 @@ class PrefixHierarchy(Hierarchy):
         """Return (the texts that are cut, the length of a full one)."""
         longest = pc.max(pc.utf8_length(labels)).as_py() if len(labels) else 1
         full = self.length or max(longest, 1)
-        return (pc.utf8_lpad(labels, full, padding="0") if numeric else labels), full
+        keys = pc.utf8_lpad(labels, full, padding="0") if numeric else labels
+        return (pc.utf8_reverse(keys) if self.from_left else keys), full
 
     def _shown(self, full: int) -> list[int]:
         """Return how many characters each level shows, finest first."""
@@ -87,11 +91,16 @@ class PrefixHierarchy(Hierarchy):
         at = pa.array(starts.astype(np.int64))
         hidden = pa.scalar(self.mask * (full - shown), TEXT)
         masked = pc.binary_join_element_wise(prefixes.take(at), hidden, pa.scalar("", TEXT))
+        masked = pc.utf8_reverse(masked) if self.from_left else masked
         short = pc.less(pc.utf8_length(keys.take(at)), shown)  # the mask has not reached these yet
         return Level(starts.astype(np.int64), pc.if_else(short, labels.take(at), masked))
 
+    @property
+    def _name(self) -> str:
+        return "suffix" if self.from_left else "prefix"
+
     def _spec(self, base_path: Path | None) -> dict[str, Any]:
-        spec: dict[str, Any] = {"type": "prefix"}
+        spec: dict[str, Any] = {"type": self._name}
         if self.keep is not None:
             spec["keep"] = list(self.keep) if isinstance(self.keep, tuple) else self.keep
         if self.mask != "*":
@@ -102,7 +111,7 @@ class PrefixHierarchy(Hierarchy):
 
     def __repr__(self) -> str:
         given = {key: value for key, value in self._spec(None).items() if key != "type"}
-        return f"Hierarchy.prefix({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+        return f"Hierarchy.{self._name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 
 def _is_count(given: Any) -> bool:

@@ -11,9 +11,12 @@ from .base import Hierarchy
 
 # type -> (keys it needs, keys it may have, maker)
 _TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Hierarchy]]] = {
-    "intervals": (("widths",), ("start",), Hierarchy.intervals),
+    "intervals": (("widths",), ("start", "bottom", "top"), Hierarchy.intervals),
+    "bounds": (("levels",), ("repeat",), Hierarchy.bounds),
     "quantiles": (("groups",), (), Hierarchy.quantiles),
     "prefix": ((), ("keep", "mask", "length"), Hierarchy.prefix),
+    "suffix": ((), ("keep", "mask", "length"), Hierarchy.suffix),
+    "ordered": (("values", "sizes"), (), Hierarchy.ordered),
     "dates": ((), ("levels",), Hierarchy.dates),
     "tree": (("rows",), (), Hierarchy.from_rows),
     "file": (("path",), ("delimiter",), Hierarchy.read),
