@@ -80,6 +80,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "outliers-suppressed": "shoal.metrics.outliers:OutliersSuppressed",
     },
     "papers": {
+        "dop": "shoal.papers.dop.paper:DensityDriven",
         "random-aggregation": "shoal.papers.random_aggregation.paper:RandomAggregation",
         "rayden": "shoal.papers.rayden.paper:RaydenPaper",
     },

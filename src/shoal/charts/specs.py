@@ -34,17 +34,23 @@ class Axis:
         """Return the axis as a Vega-Lite channel."""
         channel: Row = {"field": self.field, "title": self.title}
         channel["type"] = "ordinal" if self.discrete else "quantitative"
-        if self.log:
+        if self.discrete:
+            channel["sort"] = None  # as the rows come: by name, (10, 2) would stand before (2, 2)
+            channel["axis"] = {"labelAngle": 0}
+        elif self.log:
             channel["scale"] = {"type": "log"}
+        else:
+            channel["axis"] = {"tickCount": 8}
         return channel
 
 
 def lines(rows: Sequence[Row], x: Axis, y: Axis, series: str, *, title: str = "") -> Row:
     """Return a line chart with points, one line a series, with intervals where `y` has them."""
-    place = {"x": x.encode(), "y": y.encode(), "color": {"field": series, "type": "nominal", "title": series}}
+    look = {"field": series, "type": "nominal", "title": series, "legend": {"symbolType": "stroke"}}
+    place = {"x": x.encode(), "y": y.encode(), "color": look}
     drawn: Row = {
         "mark": {"type": "line", "point": True, "tooltip": True},
-        "encoding": {**place, "strokeDash": {"field": series, "type": "nominal", "title": series}},
+        "encoding": {**place, "strokeDash": look},
     }
     if y.error:
         around = {"mark": "errorbar", "encoding": {**place, "yError": {"field": y.error}}}

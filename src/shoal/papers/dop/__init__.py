@@ -1,0 +1,1 @@
+"""Sharma, Kumar and Reddy: A density-driven anonymization framework, reproduced."""
