@@ -44,6 +44,7 @@ _PUBLIC = {
     "compare": "api",
     "dp_centroid": "private_centroids",
     "encode": "api",
+    "explore": "api",
     "metrics": "api",
     "models": "api",
     "papers": "api",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from .api import audit as audit
     from .api import compare as compare
     from .api import encode as encode
+    from .api import explore as explore
     from .api import partition as partition
     from .api import verify as verify
     from .errors import ShoalError as ShoalError

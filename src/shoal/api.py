@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .comparing import Comparison
     from .encoding import Encoded
     from .evidence import Evidence
+    from .exploration import Exploration
     from .partitions import Partition
     from .release import Release
     from .table import Table
@@ -145,7 +146,7 @@ def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
 def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Partition:
     """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
     rules = prepared.policy.compile(prepared.encoded)
-    run = replace(run, suppression=prepared.policy.suppression, promises=tuple(prepared.policy.promises()))
+    run = _under(prepared.policy, run)
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(prepared.encoded, rules, run)
     return _enforced(classes, prepared.encoded, prepared.policy, run)
@@ -181,9 +182,14 @@ def partition(
     >>> shoal.partition(encoded, policy, algorithm="mondrian").labels.tolist()
     [0, 0, 1, 1]
     """
-    run = Run(seed, suppression=policy.suppression, promises=tuple(policy.promises()))
+    run = _under(policy, Run(seed))
     made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
     return _enforced(made, encoded, policy, run)
+
+
+def _under(policy: Policy, run: Run) -> Run:
+    """Return the run with what algorithms may know of the policy."""
+    return replace(run, suppression=policy.suppression, promises=tuple(policy.promises()))
 
 
 def _enforced(partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition:
@@ -194,6 +200,47 @@ def _enforced(partition: Partition, encoded: Encoded, policy: Policy, run: Run) 
     repaired = enforce(at_least(partition, encoded), encoded, policy, run)
     check_most(repaired, encoded)
     return repaired
+
+
+def explore(
+    data: Any,
+    policy: Policy | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Exploration:
+    """Return the best full-domain generalizations of a table, and what is known of all others.
+
+    Parameters
+    ----------
+    data, policy
+        As for `anonymize`.
+    seed : int
+        For lattices too large to be searched in full.
+    progress : Progress, optional
+        Told about every stage.
+    **options
+        The policy's ingredients when `policy` is not given, and the parameters of ``lattice``, such as
+        ``solutions=10``.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> age = shoal.Hierarchy.intervals(widths=[10, 20])
+    >>> found = shoal.explore({"age": [21, 25, 34, 38]}, quasi={"age": age}, k=2, solutions=2)
+    >>> [solution.levels for solution in found.solutions], found.optimal
+    ([{'age': 1}, {'age': 2}], True)
+    """
+    from .algorithms.lattice import Lattice
+
+    policy, parameters = _split(policy, options)
+    lattice = Lattice.create(parameters)
+    run = Run(seed, progress or Progress())
+    with run.progress.stage("encoding"):
+        prepared = prepare(data, policy)
+    rules = prepared.policy.compile(prepared.encoded)
+    return lattice.explore(prepared.encoded, rules, _under(prepared.policy, run))
 
 
 def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> Audit:

@@ -167,6 +167,28 @@ class Names(Constraint):
 
 
 @dataclass(frozen=True, slots=True)
+class Integers(Constraint):
+    """Several whole numbers of at least `low`."""
+
+    low: int = 0
+
+    def words(self) -> str:
+        return f"a list of whole numbers of at least {self.low}"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and all(Integer(self.low).accepts(item) for item in value)
+
+    def convert(self, value: Any) -> tuple[int, ...]:
+        return tuple(int(item) for item in value)
+
+    def parse(self, text: str) -> Any:
+        return tuple(_number(part.strip()) for part in text.split(",") if part.strip())
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "integer", "minimum": self.low}}
+
+
+@dataclass(frozen=True, slots=True)
 class Frame(Constraint):
     """A table: a frame of any library, or the path of a file that holds one."""
 

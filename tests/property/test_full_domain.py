@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import shoal
 from oracle import full_domain as oracle
 from oracle import models as plain
-from shoal.algorithms import exploring, ladders, local
-from shoal.algorithms.full_domain import FOLLOWS, Exploration
+from shoal.algorithms import ladders, lattice_search, local
 from shoal.algorithms.lattice import Lattice
 from shoal.algorithms.local import Local
 from shoal.errors import PolicyUnsatisfiable
+from shoal.exploration import FOLLOWS, Exploration
 from shoal.progress import Run
 from shoal.verification.levels import level_problems
 from strategies import random_tables
@@ -136,7 +136,7 @@ def test_a_lattice_too_large_to_be_listed_gives_nodes_that_are_possible(
     table: pa.Table, name: str, suppression: float, weight: float
 ) -> None:
     _, _, best = expected(table, name, suppression, weight)
-    with mock.patch.object(exploring, "MOST_NODES", 0):
+    with mock.patch.object(lattice_search, "MOST_NODES", 0):
         found = explored(table, policy_of(name, suppression, weight), tries=3)
     assert not found.optimal
     known = {outcome.node: outcome for outcome in best}

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ..encoding import Encoded
-from ..params import Choice, Integer, Optional, Real, param
+from ..errors import ParameterError
+from ..exploration import Exploration
+from ..params import Choice, Integer, Integers, Optional, Real, param
 from ..partitions import Partition
 from ..progress import Run
 from .base import Algorithm
-from .exploring import Search
-from .full_domain import Exploration, refusal
+from .full_domain import publishable, refusal
 from .ladders import LOSSES, Ladders
+from .lattice_search import Search
 from .nodes import Assessor
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ class Lattice(Algorithm):
     tries : int
         Descents from different nodes, in a lattice of more than four million nodes; smaller ones are searched
         until the best is proved.
+
+    levels : tuple of int
+        Publish at these levels, one for each quasi-identifier in the policy's order, instead of searching:
+        for a node chosen by hand among those that `shoal.explore` shows.
 
     Notes
     -----
@@ -71,7 +77,11 @@ class Lattice(Algorithm):
     )
     tries: int = param(Integer(0), "descents in a lattice too large to be searched in full", default=32)
 
+    levels: tuple[int, ...] = param(Integers(), "publish at these levels instead of searching", default=())
+
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        if self.levels:
+            return self._chosen(encoded, rules, run)
         search = self.search(encoded, rules, run)
         if not search.best.found:
             raise refusal(run)
@@ -88,3 +98,20 @@ class Lattice(Algorithm):
             search = Search(assessor, self.solutions, self.seconds, stage)
             search.run(self.tries, run.rng())
         return search
+
+    def _chosen(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        ladders = Ladders.of(encoded, self.loss)
+        spans = list(zip(ladders.low, ladders.high, strict=True))
+        fits = len(self.levels) == len(spans) and all(
+            low <= level <= high for level, (low, high) in zip(self.levels, spans, strict=True)
+        )
+        if not fits:
+            shown = ", ".join(
+                f"{column.name} {low} to {high}"
+                for column, (low, high) in zip(encoded.quasi, spans, strict=True)
+            )
+            raise ParameterError(
+                "'levels' of lattice must be one level for each quasi-identifier", hint=f"In order: {shown}."
+            )
+        assessor = Assessor(encoded, rules, run, ladders)
+        return publishable(assessor.partition(self.levels), run)

@@ -16,9 +16,9 @@ from ..params import Choice, Flag, Integer, Optional, Real, param
 from ..partitions import SUPPRESSED, Partition
 from ..progress import Run, Stage
 from .base import Algorithm
-from .exploring import MOST_NODES, Search, WholeLattice
 from .groups import Groups
 from .ladders import LOSSES, Ladders, Node
+from .lattice_search import MOST_NODES, Search, WholeLattice
 from .nodes import Assessor
 
 if TYPE_CHECKING:

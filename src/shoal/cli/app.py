@@ -119,12 +119,14 @@ def _register() -> None:
     from .datasets import datasets
     from .demo import demo
     from .dp_centroid import dp_centroid
+    from .explore import explore
+    from .hierarchy import hierarchy
     from .init import init
     from .names import algorithms, metrics, models
     from .reproduce import reproduce
     from .verify import verify
 
-    working = (demo, init, audit, anonymize, dp_centroid, verify, compare, reproduce)
+    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify, compare, reproduce)
     for command in (*working, algorithms, models, metrics, datasets):
         main.add_command(command)
 

@@ -142,6 +142,25 @@ class Hierarchy(ABC):
             lines.append(LevelCount(level, len(under), int(under.min()), int(under.max())))
         return lines
 
+    def smallest(self, values: Any) -> list[int]:
+        """Return, level by level, the records of the smallest node that holds any; null is left out.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> shoal.Hierarchy.intervals(widths=[10, 20]).smallest([21, 25, 25, 34, None])
+        [1, 1, 4, 4]
+        """
+        column = pc.drop_null(plain(values))
+        distinct = pc.unique(column)
+        tree, leaf_of = self.bind(distinct, "values", unknown="root")
+        records = np.bincount(pc.index_in(column, value_set=distinct).to_numpy(), minlength=len(distinct))
+        found = []
+        for row in tree.nodes:
+            held = np.bincount(row[leaf_of], weights=records)
+            found.append(int(held[held > 0].min(initial=len(column))))
+        return found
+
     def write(self, path: str | Path, values: Any = None) -> None:
         """Write the hierarchy as an ARX CSV file: ``leaf;level1;...;*``, no header.
 
@@ -150,6 +169,19 @@ class Hierarchy(ABC):
         from .arx import write_rows
 
         write_rows(path, self._rows(values))
+
+    def rows(self, values: Any = None) -> list[tuple[str, ...]]:
+        """Return one row per leaf: the leaf, its level 1, and so on up to the root.
+
+        For a rule, of the `values` it is to be applied to.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> shoal.Hierarchy.prefix(keep=[2]).rows(["2139", "4790"])
+        [('2139', '21**', '*'), ('4790', '47**', '*')]
+        """
+        return self._rows(values)
 
     def _rows(self, values: Any) -> list[tuple[str, ...]]:
         if values is None:
