@@ -28,7 +28,7 @@ def small() -> tuple[tuple[Candidate, ...], tuple[Row, ...], tuple[Row, ...]]:
 
 def card(monkeypatch: pytest.MonkeyPatch) -> Scorecard:
     """Return the scorecard of the quick run on the first records of every file."""
-    parts = tuple(each.first(1000 if each.file == paper.FULL else 250) for each in CANDIDATES)
+    parts = tuple(each.first(1000 if each.file == paper.FULL else 120) for each in CANDIDATES)
     monkeypatch.setattr(paper, "CANDIDATES", parts)
     return reproduce(paper.DensityDriven(quick=True), Run(0))
 
