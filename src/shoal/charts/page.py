@@ -24,7 +24,8 @@ _DRAW = """
   const ink = dark ? '#d6dbe0' : '#29323a';
   const look = {background: null, title: {color: ink}, view: {stroke: null},
     axis: {labelColor: ink, titleColor: ink, gridColor: dark ? '#39424b' : '#e3e7ea', domainColor: ink},
-    legend: {labelColor: ink, titleColor: ink, orient: 'bottom', columns: 3}};
+    legend: {labelColor: ink, titleColor: ink, orient: 'bottom',
+      columns: document.body.clientWidth < 500 ? 2 : 3}};
   for (const [id, spec] of Object.entries(specs)) {
     const place = document.getElementById(id);
     const drawn = Object.assign({}, spec, {config: look});

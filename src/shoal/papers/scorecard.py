@@ -101,6 +101,8 @@ def _section(figure: Figure) -> Section:
 
 
 def _rounded(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 

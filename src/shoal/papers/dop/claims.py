@@ -265,7 +265,7 @@ def _parallel(results: Results) -> tuple[bool, str]:
 def _closer(results: Results) -> tuple[bool, str]:
     rows = [row for row in results.rows["models"] if row["model"].startswith("t-closeness")]
     held = all(row["holds"] and row["achieved"] < row["achieved without"] for row in rows)
-    words = [f"{row['file']}: t {row['achieved without']:.2f} -> {row['achieved']:.2f}" for row in rows]
+    words = [f"{row['file']}: t from {row['achieved without']:.2f} to {row['achieved']:.2f}" for row in rows]
     return held, "; ".join(words)
 
 
@@ -276,8 +276,8 @@ def _task_aware(results: Results) -> tuple[bool, str]:
         plain, best = rows[0], max(rows, key=lambda row: row["information gain"])
         held &= best["share"] > 0
         words.append(
-            f"{file}: gain {plain['information gain']:.3f} -> {best['information gain']:.3f} bits "
-            f"at NCP {plain['ncp']:.3f} -> {best['ncp']:.3f}"
+            f"{file}: from {plain['information gain']:.3f} to {best['information gain']:.3f} bits "
+            f"as NCP goes from {plain['ncp']:.3f} to {best['ncp']:.3f}"
         )
     return held, "; ".join(words)
 
