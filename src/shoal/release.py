@@ -56,6 +56,11 @@ class Release:
         With all kinds filled in.
     algorithm : Algorithm
     seed : int
+    prepared : Prepared
+        The table it was made from, read and encoded: what risk, utility and the report compare it with. Like
+        the partition, it stays in the house.
+    rows : int64[published records]
+        The row of the input that each published record was made from, ascending.
 
     Examples
     --------
@@ -72,6 +77,8 @@ class Release:
     policy: Policy
     algorithm: Algorithm
     seed: int
+    prepared: Prepared
+    rows: NDArray[np.int64]
 
     def __repr__(self) -> str:
         verdict = "holds" if self.evidence.holds else "does not hold"
@@ -160,17 +167,13 @@ class Release:
         """
         if order not in ("shuffle", "keep"):
             raise ParameterError("'order' of write must be one of 'shuffle', 'keep'")
-        table, classes = self.published.replace_schema_metadata(None), self._classes()
+        table = self.published.replace_schema_metadata(None)
+        classes = self.partition.labels[self.rows]
         if order == "shuffle":
             turned = _fresh_permutation(table.num_rows)
             table, classes = table.take(pa.array(turned)), classes[turned]
         described = self.manifest() if manifest else None
         return write_verified(table, path, self.policy, described, classes)
-
-    def _classes(self) -> NDArray[np.int32]:
-        """Return the class of every published record."""
-        labels = self.partition.labels
-        return labels if len(labels) == self.published.num_rows else labels[labels >= 0]
 
 
 def make_release(
@@ -225,6 +228,8 @@ def make_release(
         policy=policy,
         algorithm=algorithm,
         seed=seed,
+        prepared=prepared,
+        rows=published.rows,
     )
 
 
