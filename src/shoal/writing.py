@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .io.databases import Address
     from .policy import Policy
 
 
@@ -43,7 +44,7 @@ def write_verified(
     ----------
     table : pyarrow.Table
         The published table.
-    path : path, or "-" for CSV on standard output
+    path : path, "-" for CSV on standard output, or address of a table in a database
         Standard output gets no manifest.
     policy : Policy
         What the file must keep.
@@ -59,8 +60,11 @@ def write_verified(
     """
     if os.fspath(path) == "-":
         return _write_to_standard_output(table, policy, classes)
-    from .io import format_of
+    from .io import databases, format_of
 
+    address = databases.target(path, replace=True)
+    if address is not None:
+        return _write_to_database(table, address, policy, manifest, classes)
     format_of(path)  # refuses a name that says no format before anything is written
     target = Path(path)
     with _reporting(target), _temporary(target) as draft:
@@ -107,6 +111,26 @@ def _write_to_standard_output(
     return evidence
 
 
+def _write_to_database(
+    table: pa.Table,
+    address: Address,
+    policy: Policy,
+    manifest: dict[str, Any] | None,
+    classes: NDArray[np.integer[Any]] | None,
+) -> Evidence:
+    """Write a table, and its manifest as a table of one cell beside it, in one verified transaction."""
+    from .io import databases
+
+    evidence: list[Evidence] = []
+    tables = {address.table: databases.storable(table)}
+    if manifest is not None:
+        described = {**manifest, "table": {"name": address.qualified, "records": table.num_rows}}
+        text = json.dumps(described, allow_nan=False)
+        tables[databases.manifest_table(address.table)] = pa.table({"manifest": [text]})
+    databases.put(address, tables, lambda found: evidence.append(_verified(found, table, policy, classes)))
+    return evidence[0]
+
+
 def _write_and_verify(
     table: pa.Table, draft: Path, policy: Policy, classes: NDArray[np.integer[Any]] | None
 ) -> Evidence:
@@ -115,7 +139,13 @@ def _write_and_verify(
 
     write(table, draft)
     _sync(draft)
-    found = read(draft, delimiter=",")
+    return _verified(read(draft, delimiter=","), table, policy, classes)
+
+
+def _verified(
+    found: pa.Table, table: pa.Table, policy: Policy, classes: NDArray[np.integer[Any]] | None
+) -> Evidence:
+    """Return the evidence of what was read back of a written table, or raise."""
     if found.num_rows != table.num_rows or found.column_names != table.column_names:
         raise VerificationFailed(
             f"{table.num_rows} records in {table.num_columns} columns were written, and {found.num_rows} in "

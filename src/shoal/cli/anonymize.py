@@ -18,11 +18,13 @@ from .options import (
     policy_options,
     reading_options,
     screen_options,
+    written_names,
 )
 from .screen import Screen
 
 if TYPE_CHECKING:
     from ..evidence import Evidence
+    from ..io.databases import Address
     from ..release import Release
 
 _EXAMPLES = """\b
@@ -30,6 +32,7 @@ Examples:
   shoal anonymize patients.csv --policy policy.toml --out published.csv
   shoal anonymize patients.csv --quasi age,zip --sensitive disease -k 5 -l 2 -t 0.3 --out published.csv
   shoal anonymize patients.parquet -p policy.toml --algorithm mondrian --set relaxed=true -o out.parquet
+  shoal anonymize postgresql://host/clinic --table visits -p policy.toml --out postgresql://host/clinic/release
   cat patients.csv | shoal anonymize - --policy policy.toml --out - > published.csv
 
 \b
@@ -47,7 +50,7 @@ class _Targets:
     order: Literal["shuffle", "keep"]
     force: bool
 
-    def check(self, data: str, policy: str | None, key_file: str | None) -> None:
+    def check(self, data: str | Address, policy: str | None, key_file: str | None) -> None:
         """Refuse before any work is done what could not be written after it."""
         sources = [data, policy, key_file]
         for target in (self.out, self.labels):
@@ -64,7 +67,9 @@ class _Targets:
 @click.command(epilog=_EXAMPLES)
 @click.argument("data")
 @policy_options(promises=True)
-@click.option("--out", "-o", metavar="FILE", help="Where the release goes; - for CSV on stdout.")
+@click.option(
+    "--out", "-o", metavar="FILE", help="Where the release goes: a file, database/table, or - for stdout."
+)
 @click.option("--algorithm", "-a", default="auto", show_default=True, help="See: shoal algorithms.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Algorithm parameter; repeatable."
@@ -101,8 +106,8 @@ def anonymize(
 ) -> None:
     """Anonymize a table: generalise it until the policy holds, verify the result, and write it.
 
-    DATA is a CSV, Parquet or Arrow file, or - for standard input. What is written has been read back and
-    verified first; if a promise fails, nothing is written.
+    DATA is a CSV, Parquet or Arrow file, a database, or - for standard input. What is written has been read
+    back and verified first; if a promise fails, nothing is written.
     """
     from .. import api
 
@@ -110,7 +115,7 @@ def anonymize(
     if screen.as_json and writing.out == STANDARD:
         raise ParameterError("--json and --out - both want standard output", hint="Name a file.")
     screen.data_on_stdout = writing.out == STANDARD
-    writing.check(data, policy.policy, key_file)
+    writing.check(reading.source(data), policy.policy, key_file)
     parameters = algorithm_parameters(algorithm, settings)
     promised = policy.read()
     key = None if key_file is None else _key(key_file)
@@ -160,7 +165,7 @@ def _write_labels(release: Release, labels: str, screen: Screen) -> None:
 
 
 def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Screen) -> None:
-    written = [] if writing.out in (None, STANDARD) else [str(writing.out), f"{writing.out}.manifest.json"]
+    written = [] if writing.out is None or writing.out == STANDARD else written_names(writing.out)
     screen.json({"written": written, "labels": writing.labels, **release.manifest()})
     screen.verdict(evidence)
     gcp = release.metrics.get("gcp")

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import ParameterError
-from .options import STANDARD, PolicyOptions, Reading, check_target, reading_options, screen_options
+from .options import (
+    STANDARD,
+    PolicyOptions,
+    Reading,
+    check_target,
+    reading_options,
+    screen_options,
+    written_names,
+)
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -54,7 +62,7 @@ def dp_centroid(
         raise ParameterError("--json and --out - both want standard output", hint="Name a file.")
     screen.data_on_stdout = out == STANDARD
     if out not in (None, STANDARD):
-        check_target(str(out), [data, policy], force=force)
+        check_target(str(out), [reading.source(data), policy], force=force)
     release = make(reading.table(data), PolicyOptions(policy=policy).read(), epsilon=epsilon)
     if out is not None:
         release.write(out)
@@ -62,7 +70,7 @@ def dp_centroid(
 
 
 def _show(release: PrivateRelease, out: str | None, screen: Screen) -> None:
-    written = [] if out in (None, STANDARD) else [str(out), f"{out}.manifest.json"]
+    written = [] if out is None or out == STANDARD else written_names(out)
     screen.json({"written": written, **release.manifest()})
     screen.verdict(release.evidence)
     proof = release.evidence.promises[0].parameters

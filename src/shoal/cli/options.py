@@ -16,6 +16,7 @@ from .screen import Screen
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..io.databases import Address
     from ..policy import Policy
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -56,12 +57,24 @@ class Reading:
     delimiter: str | None
     encoding: str
     nulls: tuple[str, ...]
+    name: str | None = None
+
+    def source(self, path: str) -> str | Address:
+        """Return what is read: a path, or a table in a database."""
+        from ..io import databases
+
+        address = databases.parse(path)
+        if address is None:
+            return path
+        return address if self.name is None else address.named(self.name)
 
     def table(self, path: str) -> pa.Table:
-        """Return the table in a file, or on standard input."""
+        """Return the table in a file or a database, or on standard input."""
         from .. import io
 
-        return io.read(path, delimiter=self.delimiter, encoding=self.encoding, nulls=self.nulls)
+        return io.read(
+            path, delimiter=self.delimiter, encoding=self.encoding, nulls=self.nulls, table=self.name
+        )
 
 
 def reading_options(command: Command) -> Command:
@@ -70,11 +83,17 @@ def reading_options(command: Command) -> Command:
     @click.option("--delimiter", help="Of a CSV file; found by itself when not given.")
     @click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
     @click.option("--null", "nulls", multiple=True, help="A CSV field that means null; repeatable. [empty]")
+    @click.option("--table", metavar="NAME", help="Of a database: the table to read.")
     @functools.wraps(command)
     def wrapped(
-        *args: Any, delimiter: str | None, encoding: str, nulls: tuple[str, ...], **options: Any
+        *args: Any,
+        delimiter: str | None,
+        encoding: str,
+        nulls: tuple[str, ...],
+        table: str | None,
+        **options: Any,
     ) -> Any:
-        return command(*args, reading=Reading(delimiter, encoding, ("", *nulls)), **options)
+        return command(*args, reading=Reading(delimiter, encoding, ("", *nulls), table), **options)
 
     return wrapped  # type: ignore[return-value]
 
@@ -173,11 +192,19 @@ def algorithm_parameters(algorithm: str, settings: Sequence[str]) -> dict[str, A
     return parsed
 
 
-def check_target(target: str, sources: Sequence[str | None], *, force: bool) -> None:
+def check_target(target: str, sources: Sequence[str | Address | None], *, force: bool) -> None:
     """Raise when writing `target` would overwrite one of the sources, or anything without `force`."""
+    from ..io import databases
+
+    address = databases.parse(target)
+    if address is not None:
+        if address in sources:
+            raise WriteError(f"the output {address.label} is also an input", hint="Give another --out.")
+        databases.target(target, replace=force)
+        return
     path = Path(target)
     for source in sources:
-        if source not in (None, STANDARD) and _same(path, Path(str(source))):
+        if isinstance(source, str) and source != STANDARD and _same(path, Path(source)):
             raise WriteError(f"the output {path.name!r} is also an input", hint="Give another --out.")
     if path.is_dir():
         raise WriteError(f"the output {path.name!r} is a folder", hint="Name a file in it.")
@@ -185,6 +212,16 @@ def check_target(target: str, sources: Sequence[str | None], *, force: bool) -> 
         raise WriteError(f"the output {path.name!r} exists", hint="Give another name, or --force.")
     if not path.parent.is_dir():
         raise WriteError(f"there is no folder {str(path.parent)!r} to write to", hint="Make it first.")
+
+
+def written_names(target: str) -> list[str]:
+    """Return how to call what a release was written to, and its manifest; without user and password."""
+    from ..io import databases
+
+    address = databases.parse(target)
+    if address is None:
+        return [target, f"{target}.manifest.json"]
+    return [address.label, address.beside(databases.manifest_table(address.table)).label]
 
 
 def _same(a: Path, b: Path) -> bool:

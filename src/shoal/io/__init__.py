@@ -1,4 +1,4 @@
-"""Files: CSV, Parquet and Arrow in and out, with errors that name lines and never cells."""
+"""Files and databases in and out, with errors that name files, tables and lines, and never cells."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ..errors import ParameterError
 from ..table import refuse_repeated
+from . import databases
 from .source import STANDARD, Source
 
 FORMATS = ("csv", "parquet", "arrow")
@@ -55,8 +56,9 @@ def read(
     encoding: str = "utf-8",
     nulls: Sequence[str] = ("",),
     schema: pa.Schema | None = None,
+    table: str | None = None,
 ) -> pa.Table:
-    """Return the table in a file.
+    """Return the table in a file or a database.
 
     The format follows from the file's name, or from its first bytes where the name says nothing. Columns of a
     CSV file become whole numbers, numbers, dates, times, truth values or texts; a column with a value that a
@@ -64,8 +66,9 @@ def read(
 
     Parameters
     ----------
-    source : path, or "-"
-        "-" is standard input.
+    source : path, "-" or address of a database
+        "-" is standard input. Databases are ``postgresql://host/database``, SQLite files (.sqlite, .db) and
+        DuckDB files (.duckdb), followed by ``/table`` if you like.
     format : "csv", "parquet" or "arrow", optional
         What the file is, whatever its name.
     delimiter : str, optional
@@ -76,6 +79,8 @@ def read(
         The unquoted fields of a CSV file that mean null. A quoted field is never null.
     schema : pyarrow.Schema, optional
         Types for the columns of a CSV file that it names, instead of what their values look like.
+    table : str, optional
+        Of a database: which table, ``schema.table`` or ``table``.
 
     Raises
     ------
@@ -91,6 +96,13 @@ def read(
     {'zip': ['01234', None], 'age': [30, 41]}
     """
     said = _checked_format(format)
+    address = databases.parse(source) if said is None else None
+    if address is not None:
+        found = databases.read_database(address if table is None else address.named(table))
+        refuse_repeated(found.column_names, address.label)
+        return found
+    if table is not None:
+        raise ParameterError("only databases hold tables by name", hint="Leave the name of the table out.")
     opened = Source.open(source)
     chosen = said or _by_extension(opened.name) or opened.magic() or "csv"
     if chosen == "csv":
@@ -99,9 +111,9 @@ def read(
         return read_csv(opened, CsvOptions(delimiter, encoding, tuple(nulls), schema))
     from .columnar import read_columnar
 
-    table = read_columnar(opened, chosen)
-    refuse_repeated(table.column_names, opened.label)
-    return table
+    found = read_columnar(opened, chosen)
+    refuse_repeated(found.column_names, opened.label)
+    return found
 
 
 def write(
