@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 # These packages share their names with public functions below. Python binds a submodule to its parent's
 # attribute the first time it is imported, so they are imported (they are empty) before the functions exist.
 from . import algorithms as _algorithms  # noqa: F401
+from . import attacks as _attacks  # noqa: F401
 from . import metrics as _metrics  # noqa: F401
 from . import models as _models  # noqa: F401
 from . import papers as _papers  # noqa: F401
+from . import risk as _risk  # noqa: F401
 
 __version__ = "0.1.0"
 
@@ -40,6 +42,8 @@ _PUBLIC = {
     "TCloseness": "models.t_closeness",
     "algorithms": "api",
     "anonymize": "api",
+    "attack": "api",
+    "attacks": "api",
     "audit": "api",
     "compare": "api",
     "dp_centroid": "private_centroids",
@@ -49,9 +53,10 @@ _PUBLIC = {
     "models": "api",
     "papers": "api",
     "partition": "api",
+    "risk": "api",
     "verify": "api",
 }
-for _name in ("algorithms", "metrics", "models", "papers"):
+for _name in ("algorithms", "attacks", "metrics", "models", "papers", "risk"):
     del globals()[_name]  # so that __getattr__ answers with the function
 
 __all__ = ["__version__", "datasets", *_PUBLIC]
@@ -74,11 +79,13 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from . import datasets as datasets
     from .api import anonymize as anonymize
+    from .api import attack as attack
     from .api import audit as audit
     from .api import compare as compare
     from .api import encode as encode
     from .api import explore as explore
     from .api import partition as partition
+    from .api import risk as risk
     from .api import verify as verify
     from .errors import ShoalError as ShoalError
     from .evidence import Evidence as Evidence

@@ -16,6 +16,7 @@ from .progress import Progress, Run
 
 if TYPE_CHECKING:
     from .algorithms.base import Algorithm
+    from .attacks.base import Attack, Attacks
     from .auditing import Audit
     from .comparing import Comparison
     from .encoding import Encoded
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .exploration import Exploration
     from .partitions import Partition
     from .release import Release
+    from .risk.exposure import Risk
     from .table import Table
 
 _SHORT = ("quasi", "sensitive", "identifiers", "weight", "k", "l", "t", "suppression", "suppressed")
@@ -274,6 +276,100 @@ def verify(data: Any, policy: Policy) -> Evidence:
     return verify_table(Table.from_any(data).data, policy)
 
 
+def risk(
+    original: Any,
+    published: Any = None,
+    policy: Policy | None = None,
+    *,
+    fraction: float | None = None,
+    population: Any = None,
+    rows: Any = None,
+    seed: int = 0,
+    quasi: Iterable[str] = (),
+) -> Risk:
+    """Return how exposed people are in a table and in what was published of it.
+
+    Parameters
+    ----------
+    original, published : frame
+        Without `published`, only the risk before is measured.
+    policy : Policy, optional
+        Or its `quasi` alone.
+    fraction : float, optional
+        Share of the population that is in the table: adds the journalist's risk by a model, and estimates of
+        how many people are unique in the population.
+    population : frame, optional
+        The population itself, the people of the table among them: the journalist's risk is then counted.
+    rows : list of int, optional
+        The record of the original behind each published one, where that is known; suppressed people then
+        count as people without risk.
+    seed : int
+        Of the intervals.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> found = shoal.risk({"age": [31, 34, 52, 52]}, {"age": ["[31, 34]"] * 2 + ["52"] * 2}, quasi=["age"])
+    >>> found.before.prosecutor.highest, found.after.prosecutor.highest, found.uniques.to_dict()["unique"]
+    (1.0, 0.5, 2)
+    """
+    from .risk.exposure import Surroundings, risk_of_tables
+    from .table import Table
+
+    policy = Policy(quasi=tuple(quasi)) if policy is None else policy
+    before, after, people = (
+        None if frame is None else Table.from_any(frame).data for frame in (original, published, population)
+    )
+    known = Surroundings(fraction=fraction, population=people, rows=rows, seed=seed)
+    return risk_of_tables(before, after, policy, known)
+
+
+def attack(
+    original: Any,
+    published: Any,
+    policy: Policy,
+    *,
+    known: Any = None,
+    attacks: Iterable[str | Attack] | None = None,
+    before: bool = False,
+    progress: Progress | None = None,
+    **means: Any,
+) -> Attacks:
+    """Return how often attacks on a published table succeed, the original being the truth.
+
+    Parameters
+    ----------
+    original, published : frame
+    policy : Policy
+        What the published table was made under.
+    known : list of column names, or list of such lists, optional
+        What the attacker knows of everyone; all quasi-identifiers when not given.
+    attacks : iterable of str or Attack, optional
+        Names out of ``shoal.attacks()``; all of them when not given.
+    before : bool
+        Whether to run them on the original too, as if it had been published as it is.
+    progress : Progress, optional
+    **means
+        `rows`, the record of the original behind each published one; `control`, a table of people who are
+        not in the original; `other`, a second release about the same people; `sample`, how many people are
+        attacked at most, and `seed`, which draws them.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> people = {"age": [31, 34, 52, 55], "ill": ["flu", "flu", "flu", "cold"]}
+    >>> policy = shoal.Policy(quasi=["age"], sensitive=["ill"], models=[shoal.KAnonymity(2)])
+    >>> shown = shoal.anonymize(people, policy, algorithm="mondrian").table
+    >>> found = shoal.attack(people, shown, policy, attacks=["linkage"])
+    >>> found.results[0].success.value, found.results[0].baseline.value
+    (0.5, 0.25)
+    """
+    from .attacks.run import attack_tables, target_of
+
+    target = target_of(original, published, policy, means)
+    return attack_tables(target, attacks, known, before=before, progress=progress)
+
+
 def compare(
     data: Any,
     policy: Policy | None = None,
@@ -338,6 +434,18 @@ def metrics() -> list[str]:
     True
     """
     return registry.names("metrics")
+
+
+def attacks() -> list[str]:
+    """Return the names of all attacks.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> "linkage" in shoal.attacks()
+    True
+    """
+    return registry.names("attacks")
 
 
 def papers() -> list[str]:

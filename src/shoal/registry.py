@@ -83,6 +83,13 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "outliers-recovered": "shoal.metrics.outliers:OutliersRecovered",
         "outliers-suppressed": "shoal.metrics.outliers:OutliersSuppressed",
     },
+    "attacks": {
+        "linkage": "shoal.attacks.linkage:Linkage",
+        "inference": "shoal.attacks.inference:BestGuess",
+        "homogeneity": "shoal.attacks.inference:Homogeneity",
+        "skewness": "shoal.attacks.inference:Skewness",
+        "background": "shoal.attacks.inference:Background",
+    },
     "papers": {
         "dop": "shoal.papers.dop.paper:DensityDriven",
         "random-aggregation": "shoal.papers.random_aggregation.paper:RandomAggregation",

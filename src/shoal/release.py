@@ -26,12 +26,16 @@ from .writing import write_verified
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from .algorithms.base import Algorithm
     from .api import Prepared
+    from .attacks.base import Attack, Attacks
     from .policy import Policy
+    from .progress import Progress
+    from .risk.exposure import Risk
 
 _LIBRARIES = ("numpy", "numba", "pyarrow")
 _FRESH = "drawn from the operating system's randomness"
@@ -131,6 +135,64 @@ class Release:
             }
         )
         return found
+
+    def risk(self, *, fraction: float | None = None, population: Any = None, seed: int = 0) -> Risk:
+        """Return how exposed people were in the table, and how exposed they are in the release.
+
+        Parameters
+        ----------
+        fraction, population, seed
+            As for `shoal.risk`.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> release = shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+        >>> found = release.risk()
+        >>> found.before.prosecutor.highest, found.after.prosecutor.highest
+        (1.0, 0.5)
+        """
+        from .risk.exposure import Surroundings, risk_of_tables
+        from .table import Table
+
+        known = Surroundings(
+            fraction=fraction,
+            population=None if population is None else Table.from_any(population).data,
+            rows=self.rows,
+            classes=self.partition.labels[self.rows],
+            seed=seed,
+        )
+        return risk_of_tables(self.prepared.table.data, self.published, self.policy, known)
+
+    def attack(
+        self,
+        *,
+        known: Any = None,
+        attacks: Iterable[str | Attack] | None = None,
+        before: bool = True,
+        progress: Progress | None = None,
+        **means: Any,
+    ) -> Attacks:
+        """Return how often attacks on the release succeed, and how often they would on the table as it was.
+
+        Parameters
+        ----------
+        known, attacks, before, progress, **means
+            As for `shoal.attack`; whose record is whose is known.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> release = shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+        >>> found = release.attack(attacks=["linkage"]).results[0]
+        >>> found.before.value, found.success.value, found.baseline.value
+        (1.0, 0.5, 0.25)
+        """
+        from .attacks.run import attack_tables, target_of
+
+        means = {"rows": self.rows, **means}
+        target = target_of(self.prepared.table.data, self.published, self.policy, means)
+        return attack_tables(target, attacks, known, before=before, progress=progress)
 
     def write(
         self,

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grouping import Coded, dense, pair
+from ..grouping import Coded, combine, dense, pair
 
 LARGEST = 4  # columns of a minimal sample unique
 MOST_COLUMNS = 12  # their sets of up to four columns number 793
@@ -34,20 +34,23 @@ class Uniques:
     Attributes
     ----------
     names : tuple of str
-        The columns that were searched.
+        The columns that were searched: those with most values when there are many.
     unique : bool[n]
-        Records alone with their values in all of these columns.
+        Records alone with their values in all columns, searched or not.
+    in_pairs : int
+        Records that share theirs with exactly one other.
     minimal : int64[n, largest]
         Number of minimal sample uniques of each record, by their size.
     scores : float64[n]
-        SUDA score: the sum over a record's minimal sample uniques of size m of (q - m) (q - m - 1) ...
-        (q - largest) for q columns. 0 for records without any.
+        SUDA score: the sum of (q - m)! over a record's minimal sample uniques of m columns, for q columns
+        searched. 0 for records without any.
     sets : tuple of (columns, records)
         For every set of columns, how many records it singles out.
     """
 
     names: tuple[str, ...]
     unique: NDArray[np.bool_]
+    in_pairs: int
     minimal: NDArray[np.int64]
     scores: NDArray[np.float64]
     sets: tuple[tuple[tuple[str, ...], int], ...]
@@ -56,6 +59,30 @@ class Uniques:
     def special(self) -> NDArray[np.bool_]:
         """Uniques that fewer columns than all single out."""
         return np.asarray(self.minimal[:, : len(self.names) - 1].any(axis=1), dtype=bool)
+
+    def disclosive(self, fraction: float) -> NDArray[np.float64]:
+        """Return the DIS-SUDA score of every record: how likely a match with it is correct.
+
+        Elliot's data intrusion simulation gives one probability for all sample uniques, from how many records
+        are alone and how many in pairs; scores spread it over the records.
+
+        Parameters
+        ----------
+        fraction : float
+            Share of the population that is in the table.
+
+        References
+        ----------
+        Elliot (2000): DIS: a new approach to the measurement of statistical disclosure risk.
+        """
+        found, scored = np.zeros(len(self.scores)), self.scores > 0
+        unique = int(self.unique.sum())
+        if unique == 0 or not scored.any():
+            return found
+        chance = unique * fraction / (unique * fraction + self.in_pairs * (1 - fraction))
+        power = self.scores[scored] ** (1 + (8 - len(self.names)) / 20)
+        found[scored] = 1 / (1 + (unique / chance - unique) / (power * (1 / power).sum()))
+        return found
 
     def ranked(self, most: int = 10) -> list[dict[str, Any]]:
         """Return the sets that single out most: up to three a size, each more than any smaller set."""
@@ -112,34 +139,39 @@ def find_uniques(columns: Sequence[Coded], names: Sequence[str], largest: int = 
     n, q = len(kept[0].codes), len(kept)
     largest = min(largest, q)
     minimal = np.zeros((n, largest), dtype=np.int64)
-    singled: dict[tuple[int, ...], NDArray[np.int64]] = {}  # the records each set singles out
-    grouped: dict[tuple[int, ...], Coded] = {}
-    for size in range(1, largest + 1):
-        wider: dict[tuple[int, ...], Coded] = {}
-        for members in itertools.combinations(range(q), size):
-            head, last = members[:-1], kept[members[-1]]
-            keys, slots = pair(grouped[head], last) if head else (last.codes, last.size)
-            alone = _alone(keys, slots)
-            singled[members] = np.flatnonzero(alone)
-            for subset in itertools.combinations(members, size - 1):
-                if subset:
-                    alone[singled[subset]] = False
-            minimal[alone, size - 1] += 1
-            if size < largest and members[-1] < q - 1:
-                wider[members] = dense(keys, slots)
-        grouped = wider
-    worth = [math.prod(range(q - min(largest, q - 1), q - m + 1)) for m in range(1, largest + 1)]
-    everything = kept[0]
-    for column in kept[1:]:
-        everything = dense(*pair(everything, column))
-    sets = tuple((tuple(chosen[j] for j in members), len(found)) for members, found in singled.items())
-    unique = _alone(everything.codes, everything.size)
-    scores = (minimal * np.array(worth, dtype=np.float64)).sum(axis=1)
-    return Uniques(chosen, unique, minimal, scores, sets)
+    singled: dict[tuple[int, ...], NDArray[np.uint8]] = {}  # whom each set singles out, eight to a byte
+    counted = []
+    for members, alone in _by_subsets(kept, largest):
+        counted.append((tuple(chosen[j] for j in members), int(alone.sum())))
+        packed = np.packbits(alone)
+        if len(members) < largest:
+            singled[members] = packed
+        for subset in itertools.combinations(members, len(members) - 1):
+            if subset:
+                packed = packed & ~singled[subset]
+        minimal[:, len(members) - 1] += np.unpackbits(packed, count=n)
+    everything = combine(columns)
+    sizes = np.bincount(everything.codes, minlength=everything.size)
+    worth = [math.factorial(q - m) for m in range(1, largest + 1)]
+    return Uniques(
+        names=chosen,
+        unique=sizes[everything.codes] == 1,
+        in_pairs=2 * int((sizes == 2).sum()),
+        minimal=minimal,
+        scores=(minimal * np.array(worth, dtype=np.float64)).sum(axis=1),
+        sets=tuple(counted),
+    )
 
 
-def _alone(keys: NDArray[np.int64], slots: int) -> NDArray[np.bool_]:
-    """Return which records have a key that no other has."""
-    coded = dense(keys, slots)
-    found: NDArray[np.bool_] = np.bincount(coded.codes, minlength=coded.size)[coded.codes] == 1
-    return found
+def _by_subsets(
+    columns: Sequence[Coded], largest: int, head: tuple[int, ...] = (), grouped: Coded | None = None
+) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+    """Yield (columns, whom they single out) for every set of at most `largest`, after all of its subsets.
+
+    Sets are extended to the front, so that at most `largest` groupings are held at once.
+    """
+    for j in range(head[0] if head else len(columns)):
+        here = columns[j] if grouped is None else dense(*pair(grouped, columns[j]))
+        yield (j, *head), np.bincount(here.codes, minlength=here.size)[here.codes] == 1
+        if len(head) + 1 < largest:
+            yield from _by_subsets(columns, largest, (j, *head), here)

@@ -1,0 +1,1 @@
+"""Attacks on a published table, run with the original as the truth. One attack a file."""
