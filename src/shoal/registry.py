@@ -88,7 +88,12 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "inference": "shoal.attacks.inference:BestGuess",
         "homogeneity": "shoal.attacks.inference:Homogeneity",
         "skewness": "shoal.attacks.inference:Skewness",
+        "similarity": "shoal.attacks.similarity:Similarity",
         "background": "shoal.attacks.inference:Background",
+        "singling-out": "shoal.attacks.singling_out:SinglingOut",
+        "linkability": "shoal.attacks.linkability:Linkability",
+        "intersection": "shoal.attacks.intersection:Intersection",
+        "minimality": "shoal.attacks.minimality:Minimality",
     },
     "papers": {
         "dop": "shoal.papers.dop.paper:DensityDriven",

@@ -37,7 +37,7 @@ class AttackResult:
         The same attack where the person's own record cannot have helped: what the table teaches about people
         in general. See `control_of`.
     control_of : str
-        Whom the control is about.
+        Whom the control is about, as it reads in the verdict.
     before : Estimate or None
         The same attack on the original, had it been published as it is.
     verdict : str

@@ -7,8 +7,8 @@ what the table teaches about people in general, and would have taught had the pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,8 +21,6 @@ from .scenes import asked, candidates_of, own_rows, secret_of, weights_of
 
 Weights = NDArray[np.float64]  # [person, value]
 Values = NDArray[np.int64]
-
-_OTHERS = "everyone without their own record"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,15 +35,23 @@ class Conclusion:
     claims: NDArray[np.bool_]
 
 
-class _Inference(Attack):
+Concluding = Callable[[Weights, Values, NDArray[np.float64]], Conclusion]
+
+
+class Inference(Attack):
     """Runs one way to conclude over every sensitive column the attacker does not know."""
 
+    what: ClassVar[str] = "the "
     ending: ClassVar[str] = ""  # of the verdict's first half
     guess: ClassVar[str] = "guessing names"
 
     def conclude(self, weights: Weights, truth: Values, shares: NDArray[np.float64]) -> Conclusion:
         """Return whose value is named; `shares` are those of the values in the whole published table."""
         raise NotImplementedError
+
+    def lens(self, scene: Scene, name: str) -> Concluding:
+        """Return how to conclude about one column."""
+        return self.conclude
 
     def details(self, found: Conclusion, weights: Weights, truth: Values) -> dict[str, Any]:
         """Return more numbers of this attack."""
@@ -62,15 +68,16 @@ class _Inference(Attack):
     def _on(self, scene: Scene, known: tuple[str, ...], name: str) -> AttackResult:
         secret, weights = secret_of(scene, name), weights_of(scene, known, name)
         truth, shares = secret.truth[asked(scene, secret.shown.size)], secret.shares()
-        found = self.conclude(weights, truth, shares)
+        conclude = self.lens(scene, name)
+        found = conclude(weights, truth, shares)
         success, baseline = share(found.credits, scene.seed), share(found.guessed, scene.seed)
-        control = self._control(scene, known, name, shares)
+        control, control_of = self._control(scene, known, name)
         verdict = (
-            f"{knowing(scene, known)} names the {name} of {percent(success.value)} of the "
+            f"{knowing(scene, known)} names {self.what}{name} of {percent(success.value)} of the "
             f"people{self.ending}; {self.guess} {percent(baseline.value)}"
         )
         if control is not None:
-            verdict += f"; had they not taken part, {percent(control.value)}"
+            verdict += f"; {control_of}, {percent(control.value)}"
         return AttackResult(
             self.name,
             known,
@@ -78,19 +85,39 @@ class _Inference(Attack):
             success,
             baseline,
             control,
-            "" if control is None else _OTHERS,
+            control_of,
             verdict=verdict,
             details=self.details(found, weights, truth),
         )
 
-    def _control(
-        self, scene: Scene, known: tuple[str, ...], name: str, shares: NDArray[np.float64]
-    ) -> Estimate | None:
+    def _control(self, scene: Scene, known: tuple[str, ...], name: str) -> tuple[Estimate | None, str]:
+        """Return the same conclusions where the person's own record cannot help, and whom they are about.
+
+        About people who are not in the table, where there are any; else without everyone's own record. None
+        where nobody knows which that is.
+        """
         try:
-            weights, truth = weights_without_own(scene, known, name)
+            if scene.control is not None:
+                others = scene.keep("control", lambda: strangers(scene))
+                weights = weights_of(others, known, name)
+                truth = secret_of(others, name).truth[asked(others, weights.shape[1])]
+                who, where = "of people who are not in the table", others
+            else:
+                weights, truth = weights_without_own(scene, known, name)
+                who, where = "had they not taken part", scene
         except CannotRun:
-            return None
-        return share(self.conclude(weights, truth, shares).credits, scene.seed)
+            return None, ""
+        found = self.lens(where, name)(weights, truth, secret_of(where, name).shares())
+        return share(found.credits, scene.seed), who
+
+
+def strangers(scene: Scene) -> Scene:
+    """Return the scene with the people of the control table attacked instead."""
+    assert scene.control is not None
+    people = scene.generator("control").permutation(scene.control.num_rows)[: len(scene.people)]
+    return replace(
+        scene, original=scene.control, people=people.astype(np.int64), rows=None, control=None, _kept={}
+    )
 
 
 def weights_without_own(scene: Scene, known: tuple[str, ...], name: str) -> tuple[Weights, Values]:
@@ -128,7 +155,7 @@ def _by_shares(shares: NDArray[np.float64], truth: Values) -> NDArray[np.float64
 
 
 @dataclass(frozen=True)
-class BestGuess(_Inference):
+class BestGuess(Inference):
     """The attacker names the value with most weight among the candidates.
 
     Without the table he would name the most common value of all.
@@ -146,7 +173,7 @@ class BestGuess(_Inference):
 
 
 @dataclass(frozen=True)
-class Homogeneity(_Inference):
+class Homogeneity(Inference):
     """All candidates have one value: the attacker is certain of it.
 
     The baseline names the most common value for the same people.
@@ -170,7 +197,7 @@ class Homogeneity(_Inference):
 
 
 @dataclass(frozen=True)
-class Skewness(_Inference):
+class Skewness(Inference):
     """A value is far more common among the candidates than in the table: the attacker claims it.
 
     He claims the value whose share rose by the greatest factor, if that is at least `times`. The baseline
@@ -199,6 +226,10 @@ class Skewness(_Inference):
         chance = (near * shares).sum(axis=1) / np.maximum(near.sum(axis=1), 1)
         return Conclusion(claims * _split_greatest(rise, truth), claims * chance, claims)
 
+    def lens(self, scene: Scene, name: str) -> Concluding:
+        """Return how to conclude about one column."""
+        return self.conclude
+
     def details(self, found: Conclusion, weights: Weights, truth: Values) -> dict[str, Any]:
         claims = int(found.claims.sum())
         return {
@@ -209,7 +240,7 @@ class Skewness(_Inference):
 
 
 @dataclass(frozen=True)
-class Background(_Inference):
+class Background(Inference):
     """The attacker can rule out `b` wrong values, the worst to lose, and names the likeliest of the rest.
 
     So a person is named when the true value is among the `b` + 1 likeliest.
@@ -238,6 +269,10 @@ class Background(_Inference):
         equal = (np.abs(weights - own[:, None]) <= 1e-9 * own[:, None]).sum(axis=1)
         chance = np.clip((self.b + 1 - above) / np.maximum(equal, 1), 0.0, 1.0)
         return np.where(own > 0, chance, 0.0)
+
+    def lens(self, scene: Scene, name: str) -> Concluding:
+        """Return how to conclude about one column."""
+        return self.conclude
 
     def details(self, found: Conclusion, weights: Weights, truth: Values) -> dict[str, Any]:
         own = weights[np.arange(len(truth)), truth] > 0

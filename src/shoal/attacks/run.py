@@ -15,6 +15,7 @@ from ..errors import DataError, ParameterError, PolicyError, UnknownName
 from ..params import Integer, Parameter
 from ..policy import Policy
 from ..progress import Progress
+from ..schema import Column, Schema
 from ..table import Table
 from .base import Attack, AttackResult, Attacks, CannotRun, NotRun, Scene
 
@@ -73,6 +74,12 @@ class Target:
             )
         people = np.random.default_rng(seed).permutation(n)[:sample].astype(np.int64)
         policy = self.policy.resolved(self.original)
+        for what, table in (("control", self.control), ("other", self.other)):
+            if table is not None and table.num_rows == 0:
+                raise DataError(f"the {what} table has no records")
+        if self.control is not None:
+            wanted = [column.name for column in (*policy.schema.quasi, *policy.schema.sensitive)]
+            Schema(tuple(map(Column, wanted))).check_present(self.control.column_names)
         return Scene(
             self.original,
             self.published,

@@ -15,8 +15,9 @@ class Cells(NamedTuple):
     """The published cells of groups, one row per known column.
 
     A column on a line has `low` and `high`; the distance of a position is how far it lies outside, at most a
-    `UNIT`. For any other, `low` is the number of the cell, `width` the number of values, and `fits` says from
-    `start` on, cell by cell, which values fit; the distance of any other value is a `UNIT`.
+    `UNIT`. For any other, the distance of a value that does not fit is a `UNIT`. Where `width` is -1, only
+    the value `low` fits. Else `low` is the number of the cell, `width` the number of values, and `fits` says,
+    from `start` on and cell by cell, which values fit.
 
     Groups are sorted by their cells, first column first: where one is too far by its first few columns, all
     others with the same cells there are passed over at once.
@@ -24,7 +25,7 @@ class Cells(NamedTuple):
 
     low: NDArray[np.int32]  # [column, group]
     high: NDArray[np.int32]
-    width: NDArray[np.int64]  # [column]; 0 for a line
+    width: NDArray[np.int64]  # [column]; 0 for a line, -1 for single values
     start: NDArray[np.int64]
     fits: NDArray[np.uint8]
     breadth: NDArray[np.int64]  # [group]; how much its cells allow together
@@ -41,6 +42,9 @@ def distance(cells: Cells, known: NDArray[np.int32], group: int, most: int) -> t
         if width == 0:
             outside = max(cells.low[j, group] - known[j], known[j] - cells.high[j, group], 0)
             total += min(outside, UNIT)
+        elif width < 0:
+            if cells.low[j, group] != known[j]:
+                total += UNIT
         elif not cells.fits[cells.start[j] + cells.low[j, group] * width + known[j]]:
             total += UNIT
         if total > most:
@@ -108,6 +112,24 @@ def list_nearest(
                 listed[at] = g
                 at += 1
             g += 1
+
+
+@njit(cache=True)
+def count_fitting(
+    cells: Cells,
+    known: NDArray[np.int32],
+    people: NDArray[np.int64],
+    most: int,
+    counts: NDArray[np.int64],
+) -> None:
+    """Fill in how many people fit each group's cells, up to some number above `most`."""
+    for g in range(len(counts)):
+        counts[g] = 0
+        for i in range(len(known)):
+            if distance(cells, known[i], g, 0)[0] == 0:
+                counts[g] += people[i]
+                if counts[g] > most:
+                    break
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..grouping import Coded, dense
 from ..kernels.matching import Cells, count_nearest, distances, list_nearest, tally
-from .reading import Known, Line
+from .reading import Known, Line, Same
 
 _LISTED = 1 << 24  # candidate groups held at once
 _COUNTED = 1 << 24  # counts of values held at once
@@ -96,8 +96,8 @@ def find_candidates(
         Whether to keep only those that allow least, of several at the same distance.
     """
     group, first, rows = _groups(columns)
-    cells = _cells(columns, first, rows)
-    looks = np.stack([_looks(column, people) for column in columns], axis=1)
+    cells = cells_of(columns, [column.cell[first] for column in columns], rows)
+    looks = np.stack([looks_of(column, people) for column in columns], axis=1)
     known, person = np.unique(looks, axis=0, return_inverse=True)
     known = np.ascontiguousarray(known)
     found = np.empty((len(known), 4), dtype=np.int64)
@@ -115,26 +115,33 @@ def _groups(columns: Sequence[Known]) -> tuple[NDArray[np.int64], NDArray[np.int
     return together.codes, first, rows.astype(np.int64)
 
 
-def _looks(column: Known, people: NDArray[np.int64]) -> NDArray[np.int32]:
+def looks_of(column: Known, people: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return what is known of these people in one column, as cells are compared with it."""
     value = column.value[people]
     found = column.scale.position[value] if isinstance(column.scale, Line) else value
     return np.asarray(found, dtype=np.int32)
 
 
-def _cells(columns: Sequence[Known], first: NDArray[np.int64], rows: NDArray[np.int64]) -> Cells:
+def cells_of(
+    columns: Sequence[Known], chosen: Sequence[NDArray[np.int64]], rows: NDArray[np.int64] | None = None
+) -> Cells:
+    """Return groups that have the `chosen` cells, per column, and so many `rows`, one each if not given."""
+    rows = np.ones(len(chosen[0]), dtype=np.int64) if rows is None else rows
     low, high = np.zeros((2, len(columns), len(rows)), dtype=np.int32)
     width, start = np.zeros((2, len(columns)), dtype=np.int64)
     breadth, tables, length = np.zeros(len(rows), dtype=np.int64), [np.zeros(0, dtype=np.uint8)], 0
-    for j, column in enumerate(columns):
-        cell = column.cell[first]
+    for j, (column, cell) in enumerate(zip(columns, chosen, strict=True)):
         breadth += column.breadth()[cell]
         if isinstance(column.scale, Line):
             low[j], high[j] = column.scale.low[cell], column.scale.high[cell]
             continue
+        if isinstance(column.scale, Same):
+            low[j], width[j] = column.scale.value[cell], -1
+            continue
         low[j], width[j], start[j] = cell, column.scale.fits.shape[1], length
         tables.append(column.scale.fits.ravel())
         length += column.scale.fits.size
-    skip = _skips([column.cell[first] for column in columns])
+    skip = _skips(chosen)
     return Cells(low, high, width, start, np.concatenate(tables), breadth, rows, skip)
 
 

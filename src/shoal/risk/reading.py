@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import UnknownName
+from ..errors import DataError, UnknownName
 from ..inference import complete
 from ..policy import Policy
 from ..schema import Column, Form, Kind, Role
@@ -26,6 +26,7 @@ from ..verification.scales import Scale, is_node, key_of, node_reader, text_of
 
 UNIT = 1 << 20  # the distance of one whole column
 _BELOW, _NOWHERE = -2 * UNIT, 4 * UNIT  # positions of null, and of cells that fit nobody
+_LARGEST_TABLE = 1 << 31  # cells x values
 _FINE = 1 << 16  # breadths are whole numbers of 1 / _FINE nats
 # Forms whose cells need not fit the values behind them, and whose null says nothing.
 VAGUE = (Form.MEAN, Form.MEDIAN, Form.MODE, Form.CENTROID, Form.RHO_NOISE, Form.RANDOM)
@@ -49,6 +50,21 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Same:
+    """A column of single values that nobody has generalised: the value of the people that each cell is."""
+
+    value: NDArray[np.int32]  # [cell]; -1 for one that nobody has
+
+    def fitting(self, people: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many people fit each cell, from how many have each value."""
+        return np.asarray(np.append(people, 0)[self.value])
+
+    def fits_cell(self, cell: int, values: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which values fit a cell."""
+        return np.asarray(values == self.value[cell])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """Any other column: which distinct values of the people each cell fits."""
 
@@ -57,6 +73,10 @@ class Choice:
     def fitting(self, people: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many people fit each cell, from how many have each value."""
         return np.asarray(self.fits @ people, dtype=np.int64)
+
+    def fits_cell(self, cell: int, values: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which values fit a cell."""
+        return np.asarray(self.fits[cell, values], dtype=bool)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,13 +90,13 @@ class Known:
         The distinct value of each person.
     cell : int64[published records]
         The distinct cell of each published record.
-    scale : Line or Choice
+    scale : Line, Same or Choice
     """
 
     name: str
     value: NDArray[np.int64]
     cell: NDArray[np.int64]
-    scale: Line | Choice
+    scale: Line | Same | Choice
 
     def breadth(self) -> NDArray[np.int64]:
         """Return, per cell, the logarithm of how many people it fits, in whole numbers."""
@@ -117,7 +137,7 @@ def read_column(
     return Known(name, value, cell, _scale(column, values, cells.to_pylist()))
 
 
-def _scale(column: Column, values: pa.Array, cells: list[Any]) -> Line | Choice:
+def _scale(column: Column, values: pa.Array, cells: list[Any]) -> Line | Same | Choice:
     scale = Scale.of(column, values)
     published_as_values = column.role is not Role.QUASI
     if is_node(column) and not published_as_values:
@@ -128,7 +148,25 @@ def _scale(column: Column, values: pa.Array, cells: list[Any]) -> Line | Choice:
     numeric = column.kind is not Kind.CATEGORICAL and scale.keys.dtype != object
     if numeric and all(cell is None or cell.interval or len(cell.texts) <= 1 for cell in said):
         return _line(scale, said, nothing=column.form in VAGUE)
+    if all(cell is None or len(cell.texts) == 1 for cell in said) and column.form not in VAGUE:
+        return _same(scale, said)
+    if len(said) * len(scale.keys) > _LARGEST_TABLE:
+        raise DataError(
+            f"column {column.name!r} has too many values and cells to compare every two",
+            hint="Give it a hierarchy, or leave it out of what is known.",
+        )
     return _choice(scale, said, nothing=column.form in VAGUE)
+
+
+def _places(scale: Scale) -> dict[Any, int]:
+    return {key: i for i, key in enumerate(scale.keys.tolist()) if not scale.null[i]}
+
+
+def _same(scale: Scale, said: list[Cell | None]) -> Same:
+    place = _places(scale)
+    null = int(np.flatnonzero(scale.null)[0]) if scale.null.any() else -1
+    found = [null if cell is None else place.get(key_of(scale.column, cell.texts[0]), -1) for cell in said]
+    return Same(np.array(found, dtype=np.int32))
 
 
 def _said(cell: Any, *, plain: bool) -> Cell | None:
@@ -186,7 +224,7 @@ def _bounds(scale: Scale, low: list[Any], high: list[Any]) -> Line:
 
 
 def _choice(scale: Scale, said: list[Cell | None], *, nothing: bool) -> Choice:
-    place = {key: i for i, key in enumerate(scale.keys.tolist()) if not scale.null[i]}
+    place = _places(scale)
     fits = np.zeros((len(said), len(scale.keys)), dtype=np.uint8)
     for i, cell in enumerate(said):
         if cell is None:
