@@ -97,6 +97,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     },
     "papers": {
         "dop": "shoal.papers.dop.paper:DensityDriven",
+        "gcaa": "shoal.papers.gcaa.paper:GcaaPaper",
         "random-aggregation": "shoal.papers.random_aggregation.paper:RandomAggregation",
         "rayden": "shoal.papers.rayden.paper:RaydenPaper",
     },

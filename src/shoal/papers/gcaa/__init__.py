@@ -1,0 +1,1 @@
+"""Ahmadi Khatir, Izadkhah and Razmara: GCAA, reproduced."""
