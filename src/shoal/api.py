@@ -245,8 +245,18 @@ def explore(
     return lattice.explore(prepared.encoded, rules, _under(prepared.policy, run))
 
 
-def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> Audit:
+def audit(
+    data: Any,
+    *,
+    quasi: Iterable[str],
+    sensitive: Iterable[str] = (),
+    fraction: float | None = None,
+    seed: int = 0,
+) -> Audit:
     """Return what a table gives away as it is.
+
+    With `fraction`, the share of the population that is in the table, it also says how many people are unique
+    in the population; `seed` is that of the intervals.
 
     Examples
     --------
@@ -257,7 +267,8 @@ def audit(data: Any, *, quasi: Iterable[str], sensitive: Iterable[str] = ()) -> 
     from .auditing import audit_table
     from .table import Table
 
-    return audit_table(Table.from_any(data).data, tuple(quasi), tuple(sensitive))
+    table = Table.from_any(data).data
+    return audit_table(table, tuple(quasi), tuple(sensitive), fraction=fraction, seed=seed)
 
 
 def verify(data: Any, policy: Policy) -> Evidence:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from .encoding import dictionary
 from .errors import DataError, PolicyError
 from .grouping import ClassCounts, Coded, combine, dense, pair, singles
 from .inference import complete
+from .policy import Policy
+from .risk.exposure import Risk, Surroundings, risk_of_tables
 from .schema import Column, Kind, Role, Schema
 
 _SMALL_CLASS = 5
@@ -111,6 +113,8 @@ class Audit:
     searched : tuple of str
         The columns the sets were looked for in: those with most distinct values when there are many.
     sensitive : tuple of SensitiveRisk
+    risk : Risk
+        The risk of every record, special uniques and, given a sampling fraction, population uniques.
     """
 
     records: int
@@ -125,14 +129,16 @@ class Audit:
     smallest_sets: tuple[tuple[float, ColumnSet], ...]
     searched: tuple[str, ...]
     sensitive: tuple[SensitiveRisk, ...]
+    risk: Risk | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values, for JSON."""
         return {
-            **asdict(self),
+            **asdict(replace(self, risk=None)),
             "smallest_sets": [
                 {"threshold": threshold, **asdict(found)} for threshold, found in self.smallest_sets
             ],
+            "risk": None if self.risk is None else self.risk.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -146,6 +152,8 @@ class Audit:
             "smallest sets that single out a share of the records",
             *(f"  {share:4.0%}: {_set_line(found)}" for share, found in self.smallest_sets),
         ]
+        if self.risk is not None:
+            lines += ["how exposed people are", *(f"  {line}" for line in exposure_lines(self.risk))]
         for risk in self.sensitive:
             lines += [f"sensitive column {risk.column}", *(f"  {line}" for line in _risk_lines(risk))]
         return "\n".join(lines)
@@ -153,6 +161,25 @@ class Audit:
 
 def _set_line(found: ColumnSet) -> str:
     return f"{', '.join(found.columns)}: {found.singled_out:,} records ({found.share:.1%})"
+
+
+def exposure_lines(risk: Risk) -> Iterator[str]:
+    """Yield what the risk before says, in plain words."""
+    uniques, n = risk.uniques, risk.before.records
+    special = int(uniques.special.sum())
+    yield f"{special:,} records ({special / n:.1%}) stand out by fewer columns than all: special uniques"
+    population = risk.before.population
+    if population is None:
+        return
+    share = population.share
+    yield (
+        f"an estimated {share.value:.2%} of the population are unique in it ({population.chosen}, 95%: "
+        f"{share.low:.2%} to {share.high:.2%})"
+    )
+    alone = int(uniques.unique.sum())
+    if alone:
+        both = min(share.value * n / alone, 1.0)
+        yield f"of the {alone:,} unique records, about {both:.0%} are unique in the population too"
 
 
 def _risk_lines(risk: SensitiveRisk) -> Iterator[str]:
@@ -163,7 +190,14 @@ def _risk_lines(risk: SensitiveRisk) -> Iterator[str]:
     yield f"l = {risk.l} (distinct), t = {risk.t:.3f} ({risk.distance} distance)"
 
 
-def audit_table(data: pa.Table, quasi: Sequence[str], sensitive: Sequence[str] = ()) -> Audit:
+def audit_table(
+    data: pa.Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[str] = (),
+    *,
+    fraction: float | None = None,
+    seed: int = 0,
+) -> Audit:
     """Return what a table gives away as it is.
 
     Parameters
@@ -174,6 +208,10 @@ def audit_table(data: pa.Table, quasi: Sequence[str], sensitive: Sequence[str] =
         Columns that an attacker may know about someone.
     sensitive : sequence of str
         Columns that nobody should learn.
+    fraction : float, optional
+        Share of the population that is in the table: adds estimates about the population.
+    seed : int
+        Of their intervals.
 
     Examples
     --------
@@ -206,6 +244,7 @@ def audit_table(data: pa.Table, quasi: Sequence[str], sensitive: Sequence[str] =
         sensitive=tuple(
             _risk(spec, columns, searched, classes) for spec in specs if spec.role is Role.SENSITIVE
         ),
+        risk=risk_of_tables(data, None, Policy(quasi=quasi), Surroundings(fraction=fraction, seed=seed)),
     )
 
 

@@ -217,7 +217,7 @@ def test_compare_says_what_cannot_be_met(run: Run) -> None:
     assert "mondrian, k=61: PolicyUnsatisfiable" in result.stdout
 
 
-@pytest.mark.parametrize("group", ["algorithms", "models", "metrics"])
+@pytest.mark.parametrize("group", ["algorithms", "models", "metrics", "attacks"])
 def test_what_the_registry_holds(group: str, run: Run) -> None:
     listed = json.loads(run(group, "--json").stdout)[group]
     assert [each["name"] for each in listed] == registry.names(group)

@@ -213,7 +213,7 @@ def test_json_and_data_cannot_share_standard_output(run: Run) -> None:
 def test_an_unforeseen_error_does_not_quote_the_table(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     import shoal.auditing
 
-    def fail(*_given: object) -> None:
+    def fail(*_given: object, **_named: object) -> None:
         raise ValueError("could not convert Secret")
 
     monkeypatch.setattr(shoal.auditing, "audit_table", fail)
@@ -229,7 +229,7 @@ def test_an_unforeseen_error_does_not_quote_the_table(run: Run, monkeypatch: pyt
 def test_an_interrupt_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     import shoal.auditing
 
-    def interrupt(*_given: object) -> None:
+    def interrupt(*_given: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shoal.auditing, "audit_table", interrupt)

@@ -114,6 +114,7 @@ def main() -> None:
 
 def _register() -> None:
     from .anonymize import anonymize
+    from .attack import attack
     from .audit import audit
     from .compare import compare
     from .datasets import datasets
@@ -122,12 +123,13 @@ def _register() -> None:
     from .explore import explore
     from .hierarchy import hierarchy
     from .init import init
-    from .names import algorithms, metrics, models
+    from .names import algorithms, attacks, metrics, models
     from .reproduce import reproduce
+    from .risk import risk
     from .verify import verify
 
-    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify, compare, reproduce)
-    for command in (*working, algorithms, models, metrics, datasets):
+    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify, risk, attack)
+    for command in (*working, compare, reproduce, algorithms, models, metrics, attacks, datasets):
         main.add_command(command)
 
 

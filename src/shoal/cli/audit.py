@@ -17,15 +17,19 @@ _EXAMPLES = """\b
 Examples:
   shoal audit patients.csv --policy policy.toml
   shoal audit patients.csv --quasi age,zip,job --sensitive diagnosis
+  shoal audit patients.csv --policy policy.toml --sampling-fraction 0.1
 """
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("data")
 @policy_options(promises=False)
+@click.option(
+    "--sampling-fraction", "fraction", type=float, help="Share of the population that is in the table."
+)
 @reading_options
 @screen_options
-def audit(data: str, policy: PolicyOptions, reading: Reading, screen: Screen) -> None:
+def audit(data: str, policy: PolicyOptions, fraction: float | None, reading: Reading, screen: Screen) -> None:
     """Show what a table gives away as it is: who stands out, by which columns, what is certain about whom.
 
     DATA is a CSV, Parquet or Arrow file, or - for standard input.
@@ -35,7 +39,7 @@ def audit(data: str, policy: PolicyOptions, reading: Reading, screen: Screen) ->
     quasi, sensitive = _roles(policy)
     table = reading.table(data)
     with screen.progress().stage("auditing"):
-        found = api.audit(table, quasi=quasi, sensitive=sensitive)
+        found = api.audit(table, quasi=quasi, sensitive=sensitive, fraction=fraction)
     screen.json(found.to_dict())
     show_audit(found, screen)
     screen.advise("Next: shoal anonymize, with these columns in a policy.")
@@ -58,6 +62,8 @@ def _roles(policy: PolicyOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def show_audit(found: Audit, screen: Screen) -> None:
     """Show an audit as tables."""
+    from ..auditing import exposure_lines
+
     screen.table(
         ["records", "classes", "smallest class", "unique records", "in classes under 5"],
         [
@@ -79,6 +85,9 @@ def show_audit(found: Audit, screen: Screen) -> None:
         names = ", ".join(smallest.columns)
         shares = [share for share, other in found.smallest_sets if other == smallest]
         screen.line(f"{max(shares):.0%} of the records are singled out by as few columns as: {names}")
+    if found.risk is not None:
+        for line in exposure_lines(found.risk):
+            screen.line(line)
     if not found.sensitive:
         return
     screen.table(

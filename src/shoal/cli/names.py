@@ -1,4 +1,4 @@
-"""``shoal algorithms``, ``models`` and ``metrics``: what the registry holds, with every parameter."""
+"""``shoal algorithms``, ``models``, ``metrics``, ``attacks``: what the registry holds, with parameters."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _text(value: Any) -> str:
 
 def _describe(kind: type[Parameterised], screen: Screen) -> None:
     screen.line(f"{kind.name}: {kind.summary}")
-    for label in ("formula", "reference"):
+    for label in ("formula", "answer", "reference"):
         if text := getattr(kind, label, ""):
             screen.line(f"{label.capitalize()}: {text}")
     rows = [
@@ -69,3 +69,4 @@ def _plain(kind: type[Parameterised]) -> dict[str, Any]:
 algorithms = _family("algorithms", "algorithm")
 models = _family("models", "model")
 metrics = _family("metrics", "metric")
+attacks = _family("attacks", "attack")

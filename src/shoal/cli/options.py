@@ -111,8 +111,8 @@ class PolicyOptions:
     t: float | None = None
     suppression: float | None = None
 
-    def read(self) -> Policy:
-        """Return the policy, or raise when it is given twice or not at all."""
+    def read(self, *, promising: bool = True) -> Policy:
+        """Return the policy, or raise when it is given twice or not at all, or promises nothing."""
         given = [
             field.name
             for field in fields(self)
@@ -135,7 +135,7 @@ class PolicyOptions:
 
         ingredients = {name: getattr(self, name) for name in given}
         policy = short_policy(**ingredients)
-        if not policy.models:
+        if promising and not policy.models:
             raise PolicyError("the policy promises nothing", hint="Give -k, -l or -t, such as: -k 5.")
         return policy
 
