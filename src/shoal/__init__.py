@@ -36,6 +36,7 @@ _PUBLIC = {
     "PSensitive": "models.p_sensitive",
     "Partition": "partitions",
     "Policy": "policy",
+    "Refine": "refine",
     "Release": "release",
     "Role": "schema",
     "ShoalError": "errors",
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from .partitions import Partition as Partition
     from .policy import Policy as Policy
     from .private_centroids import dp_centroid as dp_centroid
+    from .refine import Refine as Refine
     from .release import Release as Release
     from .schema import Action as Action
     from .schema import Column as Column

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .evidence import Evidence
     from .exploration import Exploration
     from .partitions import Partition
+    from .refine import Refine
     from .release import Release
     from .risk.exposure import Risk
     from .table import Table
@@ -63,6 +64,7 @@ def anonymize(
     policy: Policy | None = None,
     *,
     algorithm: str = "auto",
+    refine: bool | str | float | Refine | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     key: bytes | None = None,
@@ -78,6 +80,9 @@ def anonymize(
         Or its ingredients as keywords: `quasi`, `sensitive`, `identifiers`, `k`, `l`, `t`, `suppression`.
     algorithm : str
         A name out of ``shoal.algorithms()``.
+    refine : bool, str or Refine, optional
+        Lower the loss of the partition further: True for a budget that suits the table, a time such as
+        "30s" or "2m", or a `shoal.Refine`. Ctrl-C ends it, and what was reached by then is released.
     seed : int
         Decides ties and random choices of the partition.
     progress : Progress, optional
@@ -106,11 +111,11 @@ def anonymize(
     (True, '[31, 36]')
     """
     policy, parameters = _split(policy, options)
-    chosen = make_algorithm(algorithm, parameters)
+    chosen, refining = make_algorithm(algorithm, parameters), _refine(refine)
     run = Run(seed, progress or Progress())
     with run.progress.stage("encoding"):
         prepared = prepare(data, policy)
-    classes = partition_prepared(prepared, chosen, run)
+    classes = partition_prepared(prepared, chosen, run, refining)
     return release_prepared(prepared, classes, chosen, run, key=key, noise_seed=noise_seed)
 
 
@@ -136,7 +141,7 @@ def release_prepared(
             key=key,
             noise_seed=noise_seed,
         )
-        return make_release(prepared, classes, published, algorithm, run.seed)
+        return make_release(prepared, classes, published, algorithm, run.seed, run.notes)
 
 
 def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
@@ -145,13 +150,15 @@ def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
     return algorithm
 
 
-def partition_prepared(prepared: Prepared, algorithm: Algorithm, run: Run) -> Partition:
+def partition_prepared(
+    prepared: Prepared, algorithm: Algorithm, run: Run, refine: Refine | None = None
+) -> Partition:
     """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
     rules = prepared.policy.compile(prepared.encoded)
     run = _under(prepared.policy, run)
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(prepared.encoded, rules, run)
-    return _enforced(classes, prepared.encoded, prepared.policy, run)
+    return _enforced(classes, prepared.encoded, prepared.policy, run, refine)
 
 
 def encode(data: Any, policy: Policy) -> Encoded:
@@ -172,9 +179,17 @@ def encode(data: Any, policy: Policy) -> Encoded:
 
 
 def partition(
-    encoded: Encoded, policy: Policy, *, algorithm: str = "auto", seed: int = 0, **parameters: Any
+    encoded: Encoded,
+    policy: Policy,
+    *,
+    algorithm: str = "auto",
+    refine: bool | str | float | Refine | None = None,
+    seed: int = 0,
+    **parameters: Any,
 ) -> Partition:
     """Return the partition of an encoded table by an algorithm, repaired until it keeps the policy.
+
+    With `refine`, as for `anonymize`, its loss is lowered further.
 
     Examples
     --------
@@ -186,7 +201,14 @@ def partition(
     """
     run = _under(policy, Run(seed))
     made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
-    return _enforced(made, encoded, policy, run)
+    return _enforced(made, encoded, policy, run, _refine(refine))
+
+
+def _refine(asked: Any) -> Refine | None:
+    """Return how to refine, None for not at all."""
+    from .refine import Refine
+
+    return Refine.of(asked)
 
 
 def _under(policy: Policy, run: Run) -> Run:
@@ -194,14 +216,20 @@ def _under(policy: Policy, run: Run) -> Run:
     return replace(run, suppression=policy.suppression, promises=tuple(policy.promises()))
 
 
-def _enforced(partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition:
-    """Return the partition repaired until it keeps the policy, its levels included."""
+def _enforced(
+    partition: Partition, encoded: Encoded, policy: Policy, run: Run, refine: Refine | None
+) -> Partition:
+    """Return the partition repaired until it keeps the policy, its levels included, and then refined."""
     from .enforce import enforce
     from .levels import at_least, check_most
 
     repaired = enforce(at_least(partition, encoded), encoded, policy, run)
     check_most(repaired, encoded)
-    return repaired
+    if refine is None:
+        return repaired
+    from .refine import refined
+
+    return refined(repaired, encoded, policy, run, refine)
 
 
 def explore(

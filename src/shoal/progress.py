@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -47,12 +47,16 @@ class Run:
         Share of the records that the policy lets an algorithm suppress.
     promises : tuple of (Model, name of a sensitive column or None)
         What the policy promises, for algorithms that have to know more of it than the rules tell.
+    notes : dict
+        How the partition came about, written down on the way as plain values, never cells; they become part
+        of the evidence's provenance and of the manifest.
     """
 
     seed: int = 0
     progress: Progress = field(default_factory=Progress)
     suppression: float = 0.0
     promises: tuple[tuple[Model, str | None], ...] = ()
+    notes: dict[str, Any] = field(default_factory=dict)
 
     def rng(self) -> np.random.Generator:
         """Return a fresh generator at the start of the seed's sequence."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
@@ -106,6 +107,22 @@ class Release:
         names = [column.name for column in self.policy.schema.quasi]
         return dict(zip(names, self.partition.levels, strict=True))
 
+    @property
+    def refinement(self) -> dict[str, Any] | None:
+        """How refining went, None without it: parameters, loss before and after, moves, how it ended, curve.
+
+        The curve holds [moves, seconds, loss].
+
+        Examples
+        --------
+        >>> import shoal
+        >>> release = shoal.anonymize({"age": [20, 60, 21, 61]}, quasi=["age"], k=2, refine=True)
+        >>> release.refinement["after"] <= release.refinement["before"]
+        True
+        """
+        found: dict[str, Any] | None = self.evidence.provenance.get("refinement")
+        return found
+
     def manifest(self) -> dict[str, Any]:
         """Return what is written beside the file: how it was made and what it keeps; no cell values.
 
@@ -130,6 +147,7 @@ class Release:
                 "seed": self.seed,
                 **({"levels": self.levels} if self.levels is not None else {}),
                 **({"noise": provenance["noise"]} if "noise" in provenance else {}),
+                **({"refinement": _without_curve(self.refinement)} if self.refinement else {}),
                 "evidence": evidence,
                 "metrics": self.metrics,
             }
@@ -239,7 +257,12 @@ class Release:
 
 
 def make_release(
-    prepared: Prepared, partition: Partition, published: Published, algorithm: Algorithm, seed: int
+    prepared: Prepared,
+    partition: Partition,
+    published: Published,
+    algorithm: Algorithm,
+    seed: int,
+    notes: Mapping[str, Any] | None = None,
 ) -> Release:
     """Return the release of a published table, or raise because it does not keep the policy.
 
@@ -255,6 +278,8 @@ def make_release(
         What made the partition.
     seed : int
         What it was made with.
+    notes : mapping, optional
+        How the partition came about, as in `Run.notes`: it becomes part of the provenance.
 
     Raises
     ------
@@ -277,6 +302,7 @@ def make_release(
         shown = f"{partition.suppressed} of {partition.records}"
         problems += (f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)",)
     provenance = {"input_sha256": hash_table(prepared.table.data), "seed": seed, "versions": _versions()}
+    provenance |= dict(notes or {})
     if any(column.form.noisy for column in policy.schema.quasi):
         provenance["noise"] = _SEEDED if published.seeded else _FRESH
     evidence = replace(evidence, suppressed=partition.suppressed, problems=problems, provenance=provenance)
@@ -397,6 +423,10 @@ class _Digesting:
 
     def close(self) -> None:
         self.closed = True
+
+
+def _without_curve(refinement: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in refinement.items() if name != "curve"}
 
 
 def _fresh_permutation(n: int) -> NDArray[np.int64]:

@@ -161,6 +161,21 @@ def test_the_short_way_and_parameters(run: Run, folder: Path) -> None:
     ]
 
 
+def test_refine_with_and_without_a_time(run: Run) -> None:
+    plain = run("anonymize", "people.csv", "-p", "policy.toml", "-a", "mondrian", "--json")
+    for refine in (["--refine"], ["--refine", "0.1s"]):
+        result = run("anonymize", "people.csv", "-p", "policy.toml", "-a", "mondrian", *refine, "--json")
+        assert result.exit_code == 0
+        told = json.loads(result.stdout)
+        assert told["refinement"]["after"] <= told["refinement"]["before"]
+        assert told["metrics"]["gcp"] <= json.loads(plain.stdout)["metrics"]["gcp"]
+    shown = run("anonymize", "people.csv", "-p", "policy.toml", "--refine", "0.1s")
+    assert "refined (gcp):" in shown.stdout
+    wrong = run("anonymize", "people.csv", "-p", "policy.toml", "--refine", "soon")
+    assert wrong.exit_code == 2
+    assert "refine" in wrong.stderr
+
+
 def test_without_out_nothing_is_written(run: Run, folder: Path) -> None:
     before = sorted(folder.iterdir())
     result = run(*ANONYMIZE)

@@ -112,6 +112,21 @@ def test_a_release_is_verified_or_refused(algorithm: str, model: str, table: str
     assert 0 <= release.metrics["gcp"] <= 1
 
 
+@pytest.mark.parametrize(("model", "table"), list(itertools.product(MODELS, TABLES)))
+def test_refining_keeps_every_promise_and_never_loses_more(model: str, table: str) -> None:
+    data, policy = TABLES[table](), policy_of(MODELS[model]())
+    try:
+        plain = shoal.anonymize(data, policy, algorithm="mondrian")
+    except PolicyUnsatisfiable:
+        return
+    release = shoal.anonymize(data, policy, algorithm="mondrian", refine=shoal.Refine(moves=500))
+    assert release.evidence.holds
+    assert shoal.verify(release.table, release.policy).holds
+    assert release.metrics["gcp"] <= plain.metrics["gcp"] + 1e-6
+    assert release.partition.suppressed <= policy.suppression * data.num_rows
+    assert release.refinement["after"] <= release.refinement["before"]
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_is_covered_and_a_promise_names_it(model: str) -> None:
     release = shoal.anonymize(mixed(60), policy_of(MODELS[model]()), algorithm="mondrian")

@@ -77,7 +77,7 @@ class KMember(Algorithm):
 
             space = encoded.space(heights=self.loss == "height")
             by_priority = run.rng().permutation(n)
-            columns = _columns(space)
+            columns = search_columns(space)
             index, seed = _index(encoded, space, columns, by_priority)
             state = make_state(columns, len(index.left))
             members = np.empty((n // k, k), dtype=np.int64)
@@ -95,7 +95,7 @@ class KMember(Algorithm):
         return Partition.from_labels(labels)
 
 
-def _columns(space: Space) -> Columns:
+def search_columns(space: Space) -> Columns:
     """Return the geometry for searches: a hierarchy of leaves and root only is as good as none.
 
     Unless values it does not know went to its root: a class of one such value costs everything already.
@@ -127,7 +127,7 @@ def _index(
     from ..kernels.k_member_index import Index, build_tree, measure_all
 
     first, row = distinct_rows(encoded)
-    values = _values(encoded.codes[first], space)
+    values = search_values(encoded.codes[first], space)
     queue = np.argsort(row[by_priority], kind="stable").astype(np.int64)
     stop = np.cumsum(np.bincount(row))
     head = np.concatenate([[0], stop[:-1]])
@@ -154,7 +154,7 @@ def _index(
     return index, values[row[by_priority[0]]].copy()
 
 
-def _values(codes: NDArray[np.int32], space: Space) -> NDArray[np.int32]:
+def search_values(codes: NDArray[np.int32], space: Space) -> NDArray[np.int32]:
     """Return codes as the searches see them: positions of LINE columns, and a null below all values."""
     from ..kernels.k_member_index import NULL
     from ..kernels.space import LINE

@@ -31,6 +31,7 @@ _EXAMPLES = """\b
 Examples:
   shoal anonymize patients.csv --policy policy.toml --out published.csv
   shoal anonymize patients.csv --quasi age,zip --sensitive disease -k 5 -l 2 -t 0.3 --out published.csv
+  shoal anonymize patients.csv -p policy.toml --refine 30s --out published.csv
   shoal anonymize patients.parquet -p policy.toml --algorithm mondrian --set relaxed=true -o out.parquet
   shoal anonymize postgresql://host/clinic --table visits -p policy.toml --out postgresql://host/clinic/release
   cat patients.csv | shoal anonymize - --policy policy.toml --out - > published.csv
@@ -74,6 +75,13 @@ class _Targets:
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Algorithm parameter; repeatable."
 )
+@click.option(
+    "--refine",
+    is_flag=False,
+    flag_value="yes",
+    metavar="[TIME]",
+    help="Lower the loss further, for a time such as 30s or 2m, or one that suits the table.",
+)
 @click.option("--seed", default=0, show_default=True, help="Decides ties and random choices.")
 @click.option(
     "--order",
@@ -97,6 +105,7 @@ def anonymize(
     policy: PolicyOptions,
     algorithm: str,
     settings: tuple[str, ...],
+    refine: str | None,
     seed: int,
     key_file: str | None,
     noise_seed: int | None,
@@ -123,6 +132,7 @@ def anonymize(
         reading.table(data),
         promised,
         algorithm=algorithm,
+        refine=True if refine == "yes" else refine,
         seed=seed,
         progress=screen.progress(),
         key=key,
@@ -171,8 +181,20 @@ def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Scree
     gcp = release.metrics.get("gcp")
     if gcp is not None:
         screen.line(f"loss (gcp): {gcp:.4f}, where 0 is the original and 1 is nothing left")
+    refinement = release.refinement
+    if refinement is not None:
+        _show_refinement(refinement, screen)
     if written:
         screen.line(f"Wrote {' and '.join(written)}.")
         screen.advise(f"Next: open {written[0]}; the manifest says what it keeps and how it was made.")
     elif writing.out is None:
         screen.advise("Nothing was written: add --out published.csv.")
+
+
+def _show_refinement(refinement: dict[str, Any], screen: Screen) -> None:
+    before, after, ended = refinement["before"], refinement["after"], refinement["ended"]
+    less = 0.0 if before == 0 else 1 - after / before
+    screen.line(
+        f"refined ({refinement['loss']}): {before:.4f} to {after:.4f}, {less:.1%} less, "
+        f"in {refinement['moves']:,} moves; ended: {ended}"
+    )

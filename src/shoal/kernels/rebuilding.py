@@ -1,0 +1,331 @@
+"""Greedy groupings of a pool of records, and which one to keep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .k_member_index import FLAT, NULL
+from .pool import (
+    COST,
+    DISTINCT,
+    FULL,
+    HIGH,
+    HOLDS,
+    KIND,
+    LOW,
+    MIXED,
+    NOWHERE,
+    NULLS,
+    SIZE,
+    SLOT,
+    TAKEN,
+    TREE_START,
+    VALUES,
+    Pool,
+    extras,
+    include,
+)
+from .rules import Rules
+from .space import LINE, SET, TREE
+from .stats import Stats, add_record, clear_stats, remove_record, stats_ok
+
+_FAR = np.int64(1) << 62
+FAILED = _FAR
+TRIED = np.int64(1) << 56
+TRIES = 16  # records that may end a class, the cheapest first
+
+
+@njit(cache=True)
+def draw(state: NDArray[np.uint64], below: int) -> int:
+    """Return a whole number from 0 to `below` - 1, and advance the generator (splitmix64)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.int64((z >> np.uint64(32)) * np.uint64(below) >> np.uint64(32))
+
+
+@njit(cache=True)
+def chance(state: NDArray[np.uint64]) -> float:
+    """Return a number above 0 and below 1."""
+    return (draw(state, 1 << 30) + 0.5) / (1 << 30)
+
+
+@njit(cache=True)
+def shuffle(record: NDArray[np.int64], free: int, state: NDArray[np.uint64]) -> None:
+    """Bring the first `free` records into a random order, which decides ties."""
+    for f in range(free - 1, 0, -1):
+        g = draw(state, f + 1)
+        record[f], record[g] = record[g], record[f]
+
+
+@njit(cache=True)
+def _cheapest(increase: NDArray[np.int64], free: int) -> int:
+    best, least = 0, increase[0]
+    for f in range(1, free):
+        if increase[f] < least:
+            best, least = f, increase[f]
+    return best
+
+
+@njit(cache=True)
+def _next_seed(
+    group: NDArray[np.int32],
+    away: NDArray[np.int64],
+    free: int,
+    furthest: bool,
+    random: NDArray[np.uint64],
+) -> int:
+    """Return a record that is free: the one furthest from the last seed, or any."""
+    if not furthest:
+        f = draw(random, free)
+        while group[f] != NOWHERE:
+            f = f + 1 if f + 1 < free else 0
+        return f
+    best, most = NOWHERE, np.int64(-1)
+    for f in range(free):
+        if group[f] == NOWHERE and away[f] > most:
+            best, most = f, away[f]
+    return best
+
+
+@njit(cache=True)
+def _last_record(
+    record: NDArray[np.int64],
+    increase: NDArray[np.int64],
+    free: int,
+    rules: Rules,
+    sensitive: NDArray[np.int32],
+    stats: Stats,
+) -> int:
+    """Return the cheapest record with which the growing class keeps every promise, else the cheapest."""
+    first = _cheapest(increase, free)
+    f = first
+    for _try in range(TRIES):
+        add_record(stats, rules, sensitive, record[f])
+        good = stats_ok(stats, rules)
+        remove_record(stats, rules, sensitive, record[f])
+        if good:
+            first = f
+            break
+        increase[f] += TRIED
+        f = _cheapest(increase, free)
+        if increase[f] >= TRIED:
+            break
+    for g in range(free):
+        if TRIED <= increase[g] < TAKEN:
+            increase[g] -= TRIED
+    return first
+
+
+@njit(cache=True)
+def _still_ok(
+    record: NDArray[np.int64],
+    group: NDArray[np.int32],
+    c: int,
+    f: int,
+    free: int,
+    rules: Rules,
+    sensitive: NDArray[np.int32],
+    stats: Stats,
+) -> bool:
+    """Return whether class `c` keeps every promise with one more record."""
+    clear_stats(stats, rules)
+    for g in range(free):
+        if group[g] == c or g == f:
+            add_record(stats, rules, sensitive, record[g])
+    return stats_ok(stats, rules)
+
+
+@njit(cache=True)
+def _place_rest(
+    pool: Pool, free: int, groups: int, rules: Rules, sensitive: NDArray[np.int32], stats: Stats
+) -> bool:
+    """Put who is left over where the loss grows least; return whether every record found a class."""
+    group, size, state, q = pool.group, pool.size, pool.state, len(pool.shape)
+    more = np.empty(q, np.int64)
+    for f in range(free):
+        if group[f] != NOWHERE:
+            continue
+        floor = np.int64(-1)
+        while True:
+            best, least = NOWHERE, _FAR
+            for c in range(groups):
+                grown = (size[c] + 1) * extras(pool, c, f, more)
+                for j in range(q):
+                    grown += state[c, j, COST]
+                grown = grown * groups + c
+                if floor < grown < least:
+                    best, least = c, grown
+            if best == NOWHERE:
+                return False
+            if rules.plain or _still_ok(pool.record, group, best, f, free, rules, sensitive, stats):
+                break
+            floor = least
+        extras(pool, best, f, more)
+        include(pool, best, f, more)
+    return True
+
+
+@njit(cache=True)
+def grow_classes(
+    pool: Pool,
+    free: int,
+    furthest: bool,
+    rules: Rules,
+    sensitive: NDArray[np.int32],
+    stats: Stats,
+    random: NDArray[np.uint64],
+) -> int:
+    """Grow classes from seeds until too few records are left; return how many classes.
+
+    One loop over everything: what a seed does to its class is what any record does to it, in all columns.
+    """
+    record, value, extra, increase, group = pool.record, pool.value, pool.extra, pool.increase, pool.group
+    away, size, state, present, shape = pool.away, pool.size, pool.state, pool.present, pool.shape
+    node, node_cost = pool.node, pool.node_cost
+    plain, k, q = rules.plain, rules.k, len(shape)
+    c, left = 0, free
+    size[0] = 0
+    while True:
+        if size[c] == 0:
+            if left < k:
+                return c
+            f = _next_seed(group, away, free, furthest and c > 0, random)
+            if not plain:
+                clear_stats(stats, rules)
+            for g in range(free):
+                increase[g] = 0 if group[g] == NOWHERE else TAKEN
+        elif size[c] == left:  # what is left cannot be a class of its own
+            for g in range(free):
+                if group[g] == c:
+                    group[g] = NOWHERE
+            return c
+        elif plain or size[c] + 1 < k:
+            f, least = 0, increase[0]
+            for g in range(1, free):
+                if increase[g] < least:
+                    f, least = g, increase[g]
+        else:
+            f = _last_record(record, increase, free, rules, sensitive, stats)
+        group[f] = c
+        size[c] += 1
+        first = size[c] == 1
+        for j in range(q):
+            v, kind, full = np.int64(value[j, f]), shape[j, KIND], shape[j, FULL]
+            if first:
+                state[c, j, HOLDS] = NULLS if v == NULL else VALUES
+                state[c, j, LOW] = v
+                state[c, j, HIGH] = v
+                state[c, j, DISTINCT] = 0 if v == NULL else 1
+                state[c, j, COST] = 0
+                if kind == TREE and v != NULL:
+                    state[c, j, COST] = node_cost[shape[j, TREE_START] + v]
+                elif kind == SET:
+                    for g in range(free):
+                        present[c, shape[j, SLOT], g] = g == v
+                for g in range(free):
+                    extra[j, g] = 0
+            else:
+                state[c, j, COST] += extra[j, f]
+                holds = state[c, j, HOLDS]
+                if holds == MIXED or (v == NULL and holds == NULLS):
+                    continue
+                if v == NULL or holds == NULLS:
+                    state[c, j, HOLDS] = MIXED
+                elif kind == SET:
+                    if present[c, shape[j, SLOT], v]:
+                        continue
+                    present[c, shape[j, SLOT], v] = True
+                    state[c, j, DISTINCT] += 1
+                elif state[c, j, LOW] <= v <= state[c, j, HIGH]:
+                    continue
+                else:
+                    state[c, j, LOW] = min(v, state[c, j, LOW])
+                    state[c, j, HIGH] = max(v, state[c, j, HIGH])
+            holds, cost = state[c, j, HOLDS], state[c, j, COST]
+            low, high = state[c, j, LOW], state[c, j, HIGH]
+            if holds == MIXED or (kind == FLAT and low != high):
+                for g in range(free):
+                    increase[g] -= extra[j, g]
+                    extra[j, g] = 0
+            elif holds == NULLS:
+                for g in range(free):
+                    more = 0 if value[j, g] == NULL else full
+                    increase[g] += more - extra[j, g]
+                    extra[j, g] = more
+            elif kind == FLAT:
+                for g in range(free):
+                    more = 0 if value[j, g] == low else full
+                    increase[g] += more - extra[j, g]
+                    extra[j, g] = more
+            elif kind == LINE:
+                for g in range(free):
+                    w = np.int64(value[j, g])
+                    more = (max(high, w) - min(low, w) if w != NULL else full) - cost
+                    increase[g] += more - extra[j, g]
+                    extra[j, g] = more
+            elif kind == SET:
+                at = shape[j, SLOT]
+                step = state[c, j, DISTINCT] * full // max(shape[j, SIZE] - 1, 1) - cost
+                for g in range(free):
+                    w = value[j, g]
+                    more = full - cost if w == NULL else 0 if present[c, at, w] else step
+                    increase[g] += more - extra[j, g]
+                    extra[j, g] = more
+            else:
+                for g in range(free):
+                    w = np.int64(value[j, g])
+                    more = full - cost
+                    if w != NULL:
+                        one, two, at = min(low, w), max(high, w), shape[j, TREE_START]
+                        while node[at + one] != node[at + two]:
+                            at += shape[j, SIZE]
+                        more = node_cost[at + one] - cost
+                    increase[g] += more - extra[j, g]
+                    extra[j, g] = more
+        if first:
+            for g in range(free):
+                away[g] = increase[g]
+        increase[f] = TAKEN
+        if not plain:
+            add_record(stats, rules, sensitive, record[f])
+        if size[c] >= k and (plain or stats_ok(stats, rules)):
+            left -= size[c]
+            c += 1
+            if c == len(size):
+                return c
+            size[c] = 0
+
+
+@njit(cache=True)
+def regroup(
+    pool: Pool,
+    free: int,
+    furthest: bool,
+    rules: Rules,
+    sensitive: NDArray[np.int32],
+    stats: Stats,
+    random: NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Group the pool into as many classes as it has records for; return (loss, classes).
+
+    The loss is `FAILED` where the classes cannot keep every promise this way.
+    """
+    pool.group[:free] = NOWHERE
+    groups = grow_classes(pool, free, furthest, rules, sensitive, stats, random)
+    if groups == 0 or not _place_rest(pool, free, groups, rules, sensitive, stats):
+        return FAILED, groups
+    total = np.int64(0)
+    for c in range(groups):
+        total += class_loss(pool, c)
+    return total, groups
+
+
+@njit(cache=True)
+def class_loss(pool: Pool, c: int) -> int:
+    """Return the loss of one class of the pool."""
+    return pool.size[c] * pool.state[c, :, COST].sum()

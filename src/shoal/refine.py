@@ -1,0 +1,419 @@
+"""refine: takes any partition and lowers its loss by small rearrangements that keep every promise.
+
+A few neighbouring classes are taken apart, their records grouped anew, greedily from another seed, and the
+result is kept if it loses no more. Millions of such moves are made, each on its own handful of records.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .encoding import Encoded
+from .errors import ParameterError, PolicyUnsatisfiable
+from .params import Choice, Integer, Optional, Parameterised, Real, param
+from .partitions import Partition
+from .policy import Policy
+from .progress import Run, Stage
+
+if TYPE_CHECKING:
+    from .kernels.k_member_index import Columns
+    from .kernels.refining import Classes, Graph
+    from .kernels.space import Space
+
+LOSSES = ("gcp", "lm", "il")
+MOVES_PER_RECORD = 40  # of a run without a budget
+
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|m|min|h)?\s*")
+_SECONDS = {None: 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_BATCH = 40_000  # records moved between two looks at the clock, about
+_PARALLEL = 1000  # records of a round; below, starting the threads takes longer than the work
+_PARTS = 16  # heaps that the sets of a round are dealt into, for threads to take
+_PARALLEL_ROWS = 1 << 14
+_STALE = 200  # moves for every class without any gain, after which nothing more is expected
+_FORBIDDEN = 1 << 27  # cost of a cell above its `most_level`
+_LEAVES = 40  # of the tree of rows that a search for neighbours looks at
+
+
+@dataclass(frozen=True)
+class Refine(Parameterised):
+    """How a partition is refined.
+
+    Parameters
+    ----------
+    loss : "gcp", "lm" or "il"
+        What becomes less, named as the metric: shoal's loss; the same with 0 or 1 for categories without
+        hierarchy; or Byun's information loss, by height in the hierarchy.
+    seconds : float, optional
+        Stop after this time.
+    moves : int, optional
+        Stop after this many moves. Without either, 40 moves a record.
+    neighbours : int
+        How many nearest rows count as near.
+    classes : int
+        Classes that one move takes apart, at most.
+    tries : int
+        Groupings tried in each move, of which the best is kept.
+    threads : int, optional
+        All cores when not given. The result is the same for any number.
+
+    Examples
+    --------
+    >>> Refine.of("2m"), Refine.of(True), Refine.of(False)
+    (Refine(seconds=120.0), Refine(), None)
+    """
+
+    name: ClassVar[str] = "refine"
+    summary: ClassVar[str] = "lowers the loss of a partition by small rearrangements that keep every promise"
+
+    loss: str = param(Choice(LOSSES), "what becomes less, named as the metric", default="gcp")
+    seconds: float | None = param(Optional(Real(0, open_low=True)), "stop after this time", default=None)
+    moves: int | None = param(Optional(Integer(0)), "stop after this many moves", default=None)
+    neighbours: int = param(Integer(2, 1000), "how many nearest rows count as near", default=24)
+    classes: int = param(Integer(2, 8), "classes that one move takes apart, at most", default=3)
+    tries: int = param(Integer(1, 100), "groupings tried in each move", default=2)
+    threads: int | None = param(Optional(Integer(1)), "threads; all cores when none", default=None)
+
+    @classmethod
+    def of(cls, asked: Any) -> Refine | None:
+        """Return what `refine=` means: True, a time such as "30s" or "2m", seconds, or a `Refine`."""
+        if asked is None or asked is False:
+            return None
+        if asked is True:
+            return cls()
+        if isinstance(asked, cls):
+            return asked
+        if isinstance(asked, int | float):
+            return cls(seconds=asked)
+        found = _DURATION.fullmatch(asked) if isinstance(asked, str) else None
+        if found is None:
+            raise ParameterError(
+                "'refine' must be true, a time, or a shoal.Refine", hint='Such as: refine="30s".'
+            )
+        return cls(seconds=float(found[1]) * _SECONDS[found[2]])
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in self.to_dict().items())
+        return f"Refine({shown})"
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """What refining a partition came to. Holds no cell values.
+
+    Attributes
+    ----------
+    refine : Refine
+    before, after : float
+        The loss, as a mean over all cells, each column by its weight.
+    moves : int
+        Moves made. ``Refine(moves=...)`` with this number makes the same partition again.
+    ended : str
+        "budget", "time", "interrupted", "nothing to gain", or why nothing was done.
+    curve : tuple of (moves, seconds, loss)
+    """
+
+    refine: Refine
+    before: float
+    after: float
+    moves: int
+    ended: str
+    curve: tuple[tuple[int, float, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "parameters": self.refine.to_dict(),
+            "loss": self.refine.loss,
+            "before": self.before,
+            "after": self.after,
+            "moves": self.moves,
+            "ended": self.ended,
+            "curve": [list(point) for point in self.curve],
+        }
+
+
+def refined(partition: Partition, encoded: Encoded, policy: Policy, run: Run, refine: Refine) -> Partition:
+    """Return a partition with no more loss that keeps the policy as well; notes in `run` how it went.
+
+    Interrupted (Ctrl-C), it returns the best partition so far. Promises that are no thresholds over a class
+    are checked at the end: where the refined classes break them and repairing takes more than was gained,
+    the partition stays as it was. So does a full-domain generalization.
+    """
+    if partition.uniform or partition.classes == 0:
+        run.notes["refinement"] = Refinement(refine, 0.0, 0.0, 0, "full-domain: nothing was done").to_dict()
+        return partition
+    try:
+        search = _Search(partition, encoded, policy, refine)
+    except KeyboardInterrupt:
+        run.notes["refinement"] = Refinement(refine, 0.0, 0.0, 0, "interrupted before it began").to_dict()
+        return partition
+    with run.progress.stage(f"refining ({refine.loss})", total=search.steps) as stage:
+        search.run(run.seed, stage)
+    found = _repaired(partition.relabelled(search.classes.label), encoded, policy, run)
+    ended, after = search.ended, search.before
+    if found is not None and search.loss_of(found) < search.before:
+        partition, after = found, search.loss_of(found)
+    elif search.total < search.before:
+        ended += "; a promise that is checked at the end would have cost more than was gained"
+    cells = search.cells
+    run.notes["refinement"] = Refinement(
+        refine, search.before / cells, after / cells, search.moves, ended, tuple(search.curve)
+    ).to_dict()
+    return partition
+
+
+def _repaired(partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition | None:
+    """Return the partition repaired until it keeps all of the policy, None where that cannot be done."""
+    from .enforce import enforce
+    from .levels import check_most
+
+    try:
+        repaired = enforce(partition, encoded, policy, run)
+        check_most(repaired, encoded)
+    except PolicyUnsatisfiable:
+        return None
+    return repaired
+
+
+class _Search:
+    """One run of the local search over a partition."""
+
+    def __init__(self, partition: Partition, encoded: Encoded, policy: Policy, refine: Refine) -> None:
+        from .kernels.refining import Plan
+
+        self.refine = refine
+        self.costs = _Costs(encoded, partition, refine.loss)
+        self.rules = policy.compile(encoded, partition.labels >= 0)
+        self.sensitive = encoded.flat_sensitive()
+        self.cells = self.costs.cells
+        self.before = self.loss_of(partition)
+        self.classes: Classes = self._start(partition)
+        self.graph: Graph = self.costs.graph(refine.neighbours, self.threads > 1)
+        k, most = self.rules.k, refine.classes
+        room = min(max(3 * k * most, 128), 32 * k)
+        self.total = int(self.classes.cost.sum()) + self.costs.fixed(partition.suppressed)
+        sets = min(max(partition.classes // (2 * most), 1), 4096)
+        self.plan = Plan(sets, room, most, refine.tries, 0.0, 0)
+        self.moves, self.ended = 0, ""
+        self.curve: list[tuple[int, float, float]] = []
+
+    @property
+    def threads(self) -> int:
+        """Threads to work with."""
+        import numba
+
+        most: int = numba.get_num_threads()
+        return most if self.refine.threads is None else min(self.refine.threads, most)
+
+    @property
+    def budget(self) -> int | None:
+        """Moves to make; None where time decides."""
+        if self.refine.moves is None and self.refine.seconds is None:
+            return MOVES_PER_RECORD * self.costs.records
+        return self.refine.moves
+
+    @property
+    def steps(self) -> int:
+        """Length of the progress bar: moves, or milliseconds."""
+        if self.refine.seconds is not None:
+            return int(1000 * self.refine.seconds)
+        return self.budget or 0
+
+    def loss_of(self, partition: Partition) -> int:
+        """Return the loss of a partition, computed from scratch."""
+        return self.costs.loss_of(partition)
+
+    def _start(self, partition: Partition) -> Classes:
+        """Return the classes to start from: those of the partition, the large ones cut."""
+        from .kernels.refining import class_losses, cut_large, make_classes
+
+        order = self.costs.sorted_within(partition)
+        labels = np.full(partition.records, -1, dtype=np.int32)
+        made = cut_large(order, partition.offsets, self.rules, self.sensitive, labels)
+        cut = Partition.from_labels(labels)
+        losses = class_losses(self.costs.values, self.costs.columns, cut.order, cut.offsets)
+        return make_classes(cut.labels, losses, max(made, len(order) // self.rules.k) + 1)
+
+    def run(self, seed: int, stage: Stage) -> None:
+        """Make moves until the budget is spent, the time is over, nothing can be gained or Ctrl-C."""
+        self.plan = self.plan._replace(seed=seed)
+        self._batch(0)  # compiles, off the clock
+        rounds = max(_BATCH // max(self.rules.k, 5) // self.plan.sets, 1)
+        began, told, stale = time.monotonic(), 0, 0
+        try:
+            while not self.ended:
+                seconds = time.monotonic() - began
+                step = int(1000 * seconds) if self.refine.seconds is not None else self.moves
+                stage.advance(min(step, self.steps) - told)
+                told = min(step, self.steps)
+                self._note(seconds)
+                if self.refine.seconds is not None and seconds >= self.refine.seconds:
+                    self.ended = "time"
+                elif self.budget is not None and self.moves >= self.budget:
+                    self.ended = "budget"
+                else:
+                    made, change = self._batch(rounds)
+                    stale = 0 if change < 0 else stale + made
+                    if made == 0 or stale > _STALE * len(self.classes.first):
+                        self.ended = "nothing more found"
+        except KeyboardInterrupt:
+            self.ended = "interrupted"
+        self._note(time.monotonic() - began)
+
+    def _note(self, seconds: float) -> None:
+        """Add a point to the loss curve, twice as seldom whenever there are many."""
+        point = (self.moves, round(seconds, 3), self.total / self.cells)
+        if self.curve and self.curve[-1][0] == self.moves:
+            return
+        if len(self.curve) > 1 and not self.ended and self.moves < 1.1 * self.curve[-1][0]:
+            return
+        self.curve.append(point)
+
+    def _batch(self, rounds: int) -> tuple[int, int]:
+        """Make the moves of some rounds; return (moves, change of the loss)."""
+        from .kernels import refining
+
+        label = self.classes.label
+        losing = self.classes.cost[label] > 0
+        losing[label < 0] = False
+        graph = self.graph._replace(costly=np.flatnonzero(losing).astype(np.int32))
+        sets = refining.make_sets(self.plan)
+        given = (self.classes, graph, self.costs.columns, self.rules, self.sensitive, self.plan, sets, rounds)
+        if self.threads > 1 and self.plan.sets * self.rules.k >= _PARALLEL:
+            made, change = _with_threads(self.threads, refining.refine_parallel, *given, _PARTS)
+        else:
+            made, change = refining.refine(*given)
+        self.moves += made
+        self.total += change
+        return made, change
+
+
+def _with_threads(threads: int, kernel: Any, *given: Any) -> Any:
+    """Call a parallel kernel with so many threads."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        return kernel(*given)
+    finally:
+        numba.set_num_threads(before)
+
+
+class _Costs:
+    """What classes cost, in whole units, under the loss that is to become less."""
+
+    def __init__(self, encoded: Encoded, partition: Partition, loss: str) -> None:
+        from .algorithms.k_member import search_columns, search_values
+        from .kernels.k_member_index import FLAT
+        from .kernels.space import SET, UNIT
+
+        space = _levelled(encoded.space(heights=loss == "il"), encoded, partition)
+        self.columns: Columns = search_columns(space)
+        if loss == "lm":
+            flat = self.columns.kind == SET
+            self.columns.kind[flat] = FLAT
+            self.columns.step[flat] = self.columns.full[flat]
+        self.values = np.ascontiguousarray(search_values(encoded.codes, space))
+        starred = [c.tree is None and partition.level(j) > 0 for j, c in enumerate(encoded.quasi)]
+        self.values[:, starred] = 0
+        weights = np.array([column.spec.weight for column in encoded.quasi])
+        self.records = encoded.records
+        self.full = int(np.rint(UNIT * weights).sum())
+        self.starred = int(np.rint(UNIT * weights[starred]).sum())
+        self.cells = max(self.full * encoded.records, 1)
+
+    def fixed(self, suppressed: int) -> int:
+        """Return the loss that no rearrangement changes."""
+        return suppressed * self.full + (self.records - suppressed) * self.starred
+
+    def loss_of(self, partition: Partition) -> int:
+        """Return the loss of a partition."""
+        from .kernels.refining import class_losses
+
+        found = class_losses(self.values, self.columns, partition.order, partition.offsets)
+        return int(found.sum()) + self.fixed(partition.suppressed)
+
+    def sorted_within(self, partition: Partition) -> NDArray[np.int64]:
+        """Return the records class by class, those of a class ordered by their values."""
+        keys = [self.values[partition.order, j] for j in range(self.values.shape[1])]
+        within = np.lexsort([*keys, partition.labels[partition.order]])
+        return partition.order[within]
+
+    def graph(self, neighbours: int, threads: bool) -> Graph:
+        """Return which rows are near each other."""
+        from .kernels.k_member_index import Index, build_tree, measure_all
+        from .kernels.nearness import nearest_rows, nearest_rows_parallel
+        from .kernels.refining import Graph
+
+        first, row = _distinct(self.values)
+        order, (begin, end, left, right, parent), leaf = build_tree(self.values[first], self.columns)
+        slots, boxes = np.arange(len(order)), (len(begin), self.values.shape[1])
+        index = Index(
+            values=np.ascontiguousarray(self.values[first][order]),
+            head=slots,
+            stop=slots + 1,
+            leaf=leaf,
+            queue=slots,
+            begin=begin,
+            end=end,
+            left=left,
+            right=right,
+            parent=parent,
+            low=np.zeros(boxes, dtype=np.int64),
+            high=np.zeros(boxes, dtype=np.int64),
+            nulls=np.zeros(boxes, dtype=np.int8),
+            least=np.zeros(len(begin), dtype=np.int64),
+        )
+        measure_all(index, self.columns)
+        parallel = threads and len(order) >= _PARALLEL_ROWS
+        search = nearest_rows_parallel if parallel else nearest_rows
+        near = search(index, self.columns, min(neighbours, len(order)), _LEAVES)
+        slot = np.empty(len(order), dtype=np.int32)
+        slot[order] = slots
+        row_slot = slot[row]
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(row_slot, minlength=len(order)))])
+        records = np.argsort(row_slot, kind="stable").astype(np.int32)
+        nobody = np.zeros(0, dtype=np.int32)
+        return Graph(self.values, row_slot, near, offsets.astype(np.int64), records, nobody)
+
+
+def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a record of every distinct row, and the row of every record."""
+    order = np.lexsort(values.T)
+    changed = np.ones(len(order), dtype=np.bool_)
+    changed[1:] = (values[order[1:]] != values[order[:-1]]).any(axis=1)
+    row = np.empty(len(order), dtype=np.int64)
+    row[order] = np.cumsum(changed) - 1
+    return order[changed].astype(np.int64), row
+
+
+def _levelled(space: Space, encoded: Encoded, partition: Partition) -> Space:
+    """Return the geometry in which nothing costs less than at the levels of the partition.
+
+    Nor may a class rise above a column's `most_level`: it would cost more than anything else could gain.
+    """
+    from .kernels.space import LINE
+
+    node, node_cost, geometry = space.node.copy(), space.node_cost.copy(), space.geometry.copy()
+    for j, column in enumerate(encoded.quasi):
+        least = partition.level(j)
+        if column.tree is None:
+            if least > 0:
+                geometry[j] = LINE
+            continue
+        begin, size = int(space.tree_start[j]), int(space.size[j])
+        for level in range(column.tree.levels):
+            here = slice(begin + level * size, begin + (level + 1) * size)
+            if level < least:
+                there = slice(begin + least * size, begin + (least + 1) * size)
+                node[here], node_cost[here] = space.node[there], space.node_cost[there]
+            elif level > column.highest:
+                node_cost[here] = _FORBIDDEN
+    return space._replace(node=node, node_cost=node_cost, geometry=geometry)

@@ -1,0 +1,232 @@
+"""Refinement keeps every promise, never loses more, and its running total is the loss by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from clustering_tables import encoded_of, mixed_tables
+from oracle.costs import OracleTable, oracle_table
+from shoal.encoding import Encoded, encode
+from shoal.enforce import failures
+from shoal.errors import ParameterError
+from shoal.models.statistics import class_statistics
+from shoal.partitions import Partition
+from shoal.policy import Policy
+from shoal.progress import Progress, Run, Stage
+from shoal.refine import Refine, refined
+from strategies import random_tables
+
+FEW = Refine(moves=300, threads=1)
+
+
+def plain_loss(table: OracleTable, partition: Partition) -> int:
+    """Return the loss by definition: every class costs its size times its cost, who is suppressed all."""
+    classes = [partition.members(c).tolist() for c in range(partition.classes)]
+    whole = sum(column.full for column in table.columns)
+    return sum(len(members) * table.cost(members) for members in classes) + partition.suppressed * whole
+
+
+def any_start(encoded: Encoded, k: int, seed: int) -> Partition:
+    """Return a random partition into classes of k records or more, a few records suppressed."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(encoded.records) // k
+    labels[labels == encoded.records // k] = -1
+    return Partition.from_labels(rng.permutation(labels))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    table=mixed_tables(),
+    k=st.integers(1, 4),
+    seed=st.integers(0, 99),
+    loss=st.sampled_from(["gcp", "il"]),
+    weight=st.sampled_from([1.0, 0.3]),
+)
+def test_the_loss_is_the_one_by_definition_and_never_more(
+    table: pa.Table, k: int, seed: int, loss: str, weight: float
+) -> None:
+    encoded, run = encoded_of(table, weight), Run(seed)
+    policy = Policy(quasi=list(table.column_names), models=[shoal.KAnonymity(k)], suppression=1.0)
+    start = any_start(encoded, k, seed)
+    if start.classes == 0:
+        return
+    found = refined(start, encoded, policy, run, Refine(loss=loss, moves=300, threads=1))
+    costs = oracle_table(encoded.codes, encoded.space(heights=loss == "il"))
+    cells = encoded.records * sum(column.full for column in costs.columns)
+    told = run.notes["refinement"]
+    assert told["before"] == pytest.approx(plain_loss(costs, start) / cells, abs=1e-12)
+    assert told["after"] == pytest.approx(plain_loss(costs, found) / cells, abs=1e-12)
+    assert told["curve"][-1][2] == pytest.approx(told["after"], abs=1e-12)
+    assert told["after"] <= told["before"]
+    assert found.sizes.min() >= k
+    assert (found.labels < 0).tolist() == (start.labels < 0).tolist()
+
+
+MODELS: list[list[Any]] = [
+    [shoal.KAnonymity(2)],
+    [shoal.KAnonymity(2), shoal.LDiversity(2)],
+    [shoal.LDiversity(1.5, kind="entropy")],
+    [shoal.LDiversity(2, kind="recursive", c=3)],
+    [shoal.KAnonymity(2), shoal.TCloseness(0.4)],
+    [shoal.KAnonymity(2), shoal.AlphaK(0.8, 2)],
+    [shoal.KAnonymity(2), shoal.BetaLikeness(2.0)],
+    [shoal.KAnonymity(2), shoal.DeltaDisclosure(1.5)],
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(table=random_tables(), models=st.sampled_from(MODELS), seed=st.integers(0, 9))
+def test_every_class_keeps_every_promise(table: pa.Table, models: list[Any], seed: int) -> None:
+    policy = Policy(
+        quasi={"age": "numeric", "job": "categorical", "town": shoal.Hierarchy.prefix()},
+        sensitive=["disease"],
+        models=models,
+        suppression=0.5,
+    ).resolved(table)
+    encoded = encode(table, policy)
+    try:
+        start = shoal.partition(encoded, policy, algorithm="mondrian")
+    except shoal.ShoalError:
+        return
+    found = refined(start, encoded, policy, Run(seed), FEW)
+    assert failures(class_statistics(encoded, found), policy) == []
+    costs = oracle_table(encoded.codes, encoded.space())
+    assert plain_loss(costs, found) <= plain_loss(costs, start)
+
+
+def least_loss(costs: OracleTable, k: int) -> int:
+    """Return the least loss of any partition into classes of k records or more."""
+
+    def best(left: tuple[int, ...]) -> float:
+        if not left:
+            return 0
+        found = float("inf")
+        for chosen in range(1 << (len(left) - 1)):
+            others = left[1:]
+            members = [left[0], *(r for at, r in enumerate(others) if chosen >> at & 1)]
+            if len(members) >= k and len(left) - len(members) not in range(1, k):
+                rest = tuple(r for at, r in enumerate(others) if not chosen >> at & 1)
+                found = min(found, len(members) * costs.cost(members) + best(rest))
+        return found
+
+    return int(best(tuple(range(len(costs.rows)))))
+
+
+def test_small_tables_reach_the_best_partition_nearly_always() -> None:
+    rng, reached, tried = np.random.default_rng(5), 0, 20
+    for seed in range(tried):
+        table = pa.table(
+            {"age": rng.integers(20, 60, 7).tolist(), "job": rng.choice(list("abc"), 7).tolist()}
+        )
+        policy = Policy(quasi=["age", "job"], models=[shoal.KAnonymity(2)], suppression=1.0).resolved(table)
+        encoded = encode(table, policy)
+        found = refined(any_start(encoded, 2, seed), encoded, policy, Run(seed), FEW)
+        costs = oracle_table(encoded.codes[found.labels >= 0], encoded.space())
+        kept = Partition.from_labels(found.labels[found.labels >= 0])
+        assert plain_loss(costs, kept) >= least_loss(costs, 2)
+        reached += plain_loss(costs, kept) == least_loss(costs, 2)
+    assert reached >= 0.8 * tried
+
+
+def people(n: int, seed: int = 1) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": rng.integers(18, 90, n).tolist(),
+            "job": rng.choice([f"job {i}" for i in range(12)], n).tolist(),
+            "sex": rng.choice(["f", "m"], n).tolist(),
+        }
+    )
+
+
+def policy_for(table: pa.Table, k: int = 3) -> Policy:
+    return Policy(quasi=["age", "job", "sex"], models=[shoal.KAnonymity(k)]).resolved(table)
+
+
+def labels_of(table: pa.Table, refine: Refine, k: int = 3, seed: int = 4) -> tuple[list[int], dict[str, Any]]:
+    policy = policy_for(table, k)
+    encoded, run = encode(table, policy), Run(seed)
+    start = shoal.partition(encoded, policy, algorithm="mondrian")
+    return refined(start, encoded, policy, run, refine).labels.tolist(), run.notes["refinement"]
+
+
+def test_any_number_of_threads_makes_the_same_partition() -> None:
+    table = people(6000)
+    one, told = labels_of(table, Refine(moves=4000, threads=1))
+    two, again = labels_of(table, Refine(moves=4000, threads=2))
+    assert one == two
+    assert told["after"] == again["after"] < 0.9 * told["before"]
+
+
+def test_the_moves_that_a_time_allowed_make_the_same_partition_again() -> None:
+    table = people(600)
+    timed, told = labels_of(table, Refine(seconds=0.2, threads=1))
+    assert told["ended"] == "time"
+    again, _ = labels_of(table, Refine(moves=told["moves"], threads=1))
+    assert timed == again
+    other, _ = labels_of(table, Refine(moves=told["moves"], threads=1), seed=5)
+    assert timed != other
+
+
+def test_more_moves_lose_less() -> None:
+    table = people(600)
+    _, none = labels_of(table, Refine(moves=0, threads=1))
+    assert none["moves"] == 0
+    assert none["after"] < none["before"], "classes of 2k records are cut even so"
+    losses = [labels_of(table, Refine(moves=moves, threads=1))[1]["after"] for moves in (500, 5000, 50_000)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0] < none["after"]
+
+
+class Interrupting(Progress):
+    """Presses Ctrl-C at the third step of refining."""
+
+    @contextmanager
+    def stage(self, name: str, total: int | None = None) -> Iterator[Stage]:
+        yield self if name.startswith("refining") else super()  # type: ignore[misc]
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def advance(self, steps: int = 1) -> None:
+        self.steps += 1
+        if self.steps == 3:
+            raise KeyboardInterrupt
+
+
+def test_interrupted_it_releases_the_best_so_far() -> None:
+    table = people(600)
+    policy = policy_for(table)
+    encoded, run = encode(table, policy), Run(1, Interrupting())
+    start = shoal.partition(encoded, policy, algorithm="mondrian")
+    found = refined(start, encoded, policy, run, Refine(threads=1))
+    told = run.notes["refinement"]
+    assert told["ended"] == "interrupted"
+    assert 0 < told["moves"] < 40 * 600
+    assert told["after"] < told["before"]
+    assert found.sizes.min() >= 3
+
+
+def test_what_refine_means() -> None:
+    assert Refine.of(None) is None
+    assert Refine.of(False) is None
+    assert Refine.of(True) == Refine()
+    assert Refine.of("30s") == Refine.of(30) == Refine.of("0.5m") == Refine(seconds=30)
+    assert Refine.of("1 h") == Refine(seconds=3600)
+    assert Refine.of(FEW) is FEW
+    for wrong in ("soon", "30 days", "", b"30s", []):
+        with pytest.raises(ParameterError, match="refine"):
+            Refine.of(wrong)
+    with pytest.raises(ParameterError, match="seconds"):
+        Refine.of("0s")
+    with pytest.raises(ParameterError, match="loss"):
+        Refine(loss="nothing")
