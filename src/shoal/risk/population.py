@@ -152,15 +152,9 @@ def snb(table: Histogram, fraction: float) -> float:
         return math.nan if f < 1 else float(one)
     groups = _shlosser(table, f)
 
-    def expected(a: float, b: float) -> tuple[float, float]:
-        gap = (1 - f) * (1 - b)
-        first = groups * f * (b / (1 - gap)) ** a * (a * gap / (1 - gap) + 1)
-        second = groups * a * b**a * f * f * (1 - b) / (2 * (1 - gap) ** (a + 2)) * (2 - (1 - a) * gap)
-        return first, second
-
     def off(point: NDArray[np.float64]) -> NDArray[np.float64]:
         a, b = math.exp(point[0]), 1 / (1 + math.exp(-point[1]))
-        first, second = expected(a, b)
+        first, second = small_groups(groups, f, a, b)
         if first <= 0 or second <= 0:
             return np.array([math.inf, math.inf])
         return np.array([math.log(first / one), math.log(second / two)])
@@ -171,6 +165,18 @@ def snb(table: Histogram, fraction: float) -> float:
         return math.nan
     a, b = math.exp(float(solved[0][0])), 1 / (1 + math.exp(-float(solved[0][1])))
     return float(min(groups * b**a, table.records / f))
+
+
+def small_groups(groups: float, f: float, a: float, b: float) -> tuple[float, float]:
+    """Return how many groups of one and of two a table is expected to have.
+
+    Groups in the population have one record more than a negative binomial variable with `a` and `b`, and each
+    record is in the table with probability `f`.
+    """
+    gap = (1 - f) * (1 - b)
+    first = groups * f * (b / (1 - gap)) ** a * (a * gap / (1 - gap) + 1)
+    second = groups * a * b**a * f * f * (1 - b) / (2 * (1 - gap) ** (a + 2)) * (2 - (1 - a) * gap)
+    return first, second
 
 
 _STARTS = ((1.0, 0.5), (0.2, 0.2), (0.05, 0.05), (0.5, 0.9), (2.0, 0.8), (5.0, 0.95), (0.1, 0.001))
