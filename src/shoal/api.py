@@ -44,6 +44,7 @@ def prepare(data: Any, policy: Policy) -> Prepared:
     """Return the table encoded under the policy, or raise when the policy cannot be met by any partition."""
     from .encoding import encode as encode_table
     from .models.feasibility import feasible
+    from .sets import with_texts
     from .table import Table
 
     if not policy.models:
@@ -52,6 +53,7 @@ def prepare(data: Any, policy: Policy) -> Prepared:
         )
     table = Table.from_any(data)
     policy = policy.resolved(table.data)
+    table = replace(table, data=with_texts(table.data, policy.schema.quasi))
     encoded = encode_table(table.data, policy)
     problems = feasible(policy.models, encoded)
     if problems:

@@ -4,6 +4,7 @@ What a record has is its mass, spread over its features, so that records and cla
 the loss of a merge is information. A column is one group of features, or several:
 
 - categories: one feature a value; null is a value of its own;
+- sets: one feature an item, of which a record may have any number; none at all and null are features too;
 - with a hierarchy: one group a level, the root left out, so that values under one node have something in
   common;
 - numbers, dates and ranks: nested bins. The two neighbouring bins whose union loses the least information
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 from .encoding import Encoded, QuasiColumn, SensitiveColumn
 from .schema import Kind
+from .sets import Items
 
 Rows = Literal["column", "record"]
 
@@ -104,7 +106,10 @@ class BinaryView:
         groups: list[_Group] = []
         for j, column in enumerate(encoded.quasi):
             codes, share = encoded.codes[:, j], weights[j] / sum(weights)
-            if rows == "record":
+            items = column.items()
+            if items is not None:
+                groups.append(_several(items, codes, share, empty=rows == "column"))
+            elif rows == "record":
                 groups.append(_single(codes, share, null=column.size))
             else:
                 groups += _shared(_quasi_levels(column, codes, bins), share)
@@ -184,6 +189,21 @@ def _single(codes: NDArray[np.integer], share: Fraction, null: int | None = None
     record = np.flatnonzero(codes != null) if null is not None else np.arange(len(codes))
     used, values = np.unique(codes[record], return_inverse=True)
     return _Group(record.astype(np.int64), values.astype(np.int32), len(used), share, null is not None)
+
+
+def _several(items: Items, codes: NDArray[np.int32], share: Fraction, *, empty: bool) -> _Group:
+    """Return the group of the items of sets; with `empty`, having none and being null are two more."""
+    record, value = items.entries(codes)
+    if empty:
+        none = np.append(items.lengths == 0, True)[codes]
+        lacking = np.flatnonzero(none)
+        mark = len(items.names) + (codes[lacking] == len(items.lengths))
+        record = np.concatenate([record, lacking])
+        value = np.concatenate([value, mark.astype(np.int32)])
+        order = np.argsort(record, kind="stable")
+        record, value = record[order], value[order]
+    used, values = np.unique(value, return_inverse=True)
+    return _Group(record.astype(np.int64), values.astype(np.int32), len(used), share, True)
 
 
 def _nothing(groups: Sequence[_Group], n: int) -> list[_Group]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .errors import DataError
 from .schema import Column, Kind
+from .sets import canonical, is_list, texts_of_lists
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _WHOLE = r"^-?[0-9]+$"
@@ -26,6 +27,8 @@ def distinct(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], 
     DataError
         When the values are not of the column's kind, or of a type that cannot be compared at all.
     """
+    if spec.separator is not None and is_list(column.type):
+        column = texts_of_lists(column, spec.separator, spec.name)
     encoded = _encoded(column, spec)
     indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     values = _as_kind(encoded.dictionary, spec)
@@ -67,6 +70,8 @@ def _encoded(column: pa.ChunkedArray, spec: Column) -> pa.DictionaryArray:
 
 def _as_kind(values: pa.Array, spec: Column) -> pa.Array:
     """Return values in the type their kind asks for; the very same array when nothing changes."""
+    if spec.separator is not None:
+        return canonical(values.cast(pa.string()), spec.separator)
     if spec.kind is Kind.NUMERIC and not _is_number(values.type):
         values = _numbers(values, spec)
     elif spec.kind is Kind.DATE and not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)):

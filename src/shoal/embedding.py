@@ -6,6 +6,7 @@ Every quasi-identifier contributes the same variance (1, times its weight), what
 - categories become one coordinate a value (with a hierarchy: one a node, so that records differ by as many
   nodes as they lie below their common ancestor), scaled together; above `MOST` of them each gets a fixed
   vector of random signs instead, which keeps distances nearly (Johnson and Lindenstrauss 1984);
+- sets become one coordinate an item: two sets are as far apart as many items only one of them has;
 - null is a category of its own: one more coordinate beside a number, one more value beside categories.
 
 Coordinates are whole numbers held in floats, on a grid so fine that no squared distance between two records
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from .encoding import Encoded, QuasiColumn
 from .schema import Form
+from .sets import Items
 
 Scale = Literal["z-score", "min-max"]
 
@@ -105,6 +107,9 @@ def _line(column: QuasiColumn) -> NDArray[np.float64] | None:
 
 def _category_vectors(column: QuasiColumn, scale: Scale) -> list[NDArray[np.float64]]:
     """Return one coordinate per node (or `MOST` random ones), each over all codes, null being a leaf."""
+    items = column.items()
+    if items is not None:
+        return _item_vectors(items, scale)
     levels = [np.arange(column.size + 1)]
     if column.tree is not None:
         # The root tells nothing apart. Null stands beside every node, so it differs on all levels.
@@ -122,6 +127,16 @@ def _category_vectors(column: QuasiColumn, scale: Scale) -> list[NDArray[np.floa
         vectors = (2.0 * signs - 1) / np.sqrt(MOST)
     summed = vectors[nodes].sum(axis=0) * (np.sqrt(0.5 / len(levels)) if scale == "min-max" else 1.0)
     return list(summed.T)
+
+
+def _item_vectors(items: Items, scale: Scale) -> list[NDArray[np.float64]]:
+    """Return one coordinate per item of the sets of a column (or `MOST` random ones), null being an item."""
+    count = len(items.names) + 1
+    vectors = np.eye(count)
+    if count > MOST:
+        vectors = (2.0 * np.random.default_rng(0).integers(0, 2, (count, MOST)) - 1) / np.sqrt(MOST)
+    summed = np.vstack([items.incidence() @ vectors[:-1], vectors[-1:]])
+    return list((summed * (np.sqrt(0.5) if scale == "min-max" else 1.0)).T)
 
 
 def _scaled(

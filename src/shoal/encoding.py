@@ -19,6 +19,7 @@ from .errors import DataError, PolicyError, UnknownName
 from .hierarchies.tree import Tree
 from .inference import complete_from, spelled
 from .schema import Column, Kind
+from .sets import Items
 
 if TYPE_CHECKING:
     from .kernels.space import Space
@@ -66,6 +67,10 @@ class QuasiColumn:
     def size(self) -> int:
         """Number of codes without null; also the code of null."""
         return len(self.values)
+
+    def items(self) -> Items | None:
+        """Return the items of the sets that the codes stand for; None where values are no sets."""
+        return None if self.spec.separator is None else Items.of(self.values, self.spec.separator)
 
     @property
     def top(self) -> int:

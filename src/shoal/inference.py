@@ -8,7 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .schema import Column, Kind
+from .schema import Column, Kind, Role
+from .sets import SEPARATOR, is_list
 
 
 def without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -61,6 +62,11 @@ def complete_from(column: Column, values: pa.ChunkedArray) -> Column:
     >>> complete_from(Column("stage", order=("2", "1")), pa.chunked_array([[2.0, 1.0, None]])).order
     ('2.0', '1.0')
     """
+    loose = column.kind in (None, Kind.CATEGORICAL) and column.role is Role.QUASI
+    if column.separator is None and loose and column.hierarchy is None and is_list(values.type):
+        column = replace(column, separator=SEPARATOR)
+    if column.separator is not None:
+        return replace(column, kind=Kind.CATEGORICAL)
     kind = column.kind or (Kind.ORDINAL if column.order is not None else infer_kind(values))
     order = column.order
     if kind is Kind.ORDINAL:

@@ -49,6 +49,7 @@ _COLUMN = (
     "action",
     "least_level",
     "most_level",
+    "separator",
 )
 _ENUMS: dict[str, type[StrEnum]] = {"role": Role, "kind": Kind, "form": Form, "action": Action}
 _DEFAULTS = Column("", Role.QUASI)
@@ -201,7 +202,7 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def _column_to_dict(column: Column, base_path: Path | None) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": column.role.value}
-    for key in ("kind", "form", "action", "weight", "rho", "least_level", "most_level"):
+    for key in ("kind", "form", "action", "weight", "rho", "least_level", "most_level", "separator"):
         value = getattr(column, key)
         if value != getattr(_DEFAULTS, key):
             plain[key] = value.value if isinstance(value, StrEnum) else value
@@ -326,6 +327,11 @@ class _Reader:
         if key in ("least_level", "most_level"):
             if isinstance(value, bool) or not isinstance(value, int):
                 self._note(f"the {key} of column {name!r} must be a whole number", path)
+            return value
+        if key == "separator":
+            if not isinstance(value, str):
+                self._note(f"the separator of column {name!r} must be a text", path)
+                return None
             return value
         return self._order(name, value)
 

@@ -205,6 +205,8 @@ class _Recoder:
             return [self._noised(view)]
         if view.form in (Form.MEAN, Form.MEDIAN) and view.column.kind is not Kind.ORDINAL:
             return [self._spread(_typed_numbers(view, self._centre_numbers(view), view.empty | view.mixed))]
+        if view.form is Form.MODE and view.column.spec.separator is not None:
+            return [self._spread_texts(quoted(self._majority(view), OPENS_LIKE_A_CELL), view)]
         if view.form in CENTRES:
             codes = self._centre_codes(view)
             if not view.is_text:
@@ -275,6 +277,23 @@ class _Recoder:
         found, counts = np.unique(keys, return_counts=True)
         classes, codes = np.divmod(found, view.column.size + 1)
         return classes, codes, counts.astype(np.int64)
+
+    def _majority(self, view: _View) -> pa.Array:
+        """Return the set of every class: the items that more than half of its records have."""
+        items, separator = view.column.items(), view.column.spec.separator
+        assert items is not None
+        assert separator is not None
+        order = self.partition.order
+        record, item = items.entries(view.codes[order])
+        keys = self.partition.labels[order][record].astype(np.int64) * len(items.names) + item
+        found, counts = np.unique(keys, return_counts=True)
+        classes, held = np.divmod(found, max(len(items.names), 1))
+        most = 2 * counts > self.partition.sizes[classes]
+        texts: list[list[str]] = [[] for _ in range(self.partition.classes)]
+        for c, at in zip(classes[most].tolist(), held[most].tolist(), strict=True):
+            texts[c].append(items.names[at])
+        made = [separator.join(own) for own in texts]
+        return pa.array(made, pa.string(), mask=view.empty | view.mixed)
 
     def _centre_codes(self, view: _View) -> NDArray[np.int32]:
         """Return one code per class: the mode, or for ranks the median or the rank nearest to the mean."""

@@ -134,6 +134,9 @@ class Column:
         without hierarchy has level 0 and level 1, ``*``.
     most_level : int, optional
         The greatest; 0 for a column that may not be generalised at all.
+    separator : str, optional
+        Of a quasi-identifier whose cells are sets: what stands between two items of a text, such as ``|``.
+        Such a column is categorical; the kind "set" is short for it.
 
     Roles, kinds, forms and actions may be given as their names.
 
@@ -156,8 +159,12 @@ class Column:
     action: Action = Action.DROP
     least_level: int = 0
     most_level: int | None = None
+    separator: str | None = None
 
     def __post_init__(self) -> None:
+        if self.kind == "set":
+            object.__setattr__(self, "separator", self.separator or "|")
+            object.__setattr__(self, "kind", Kind.CATEGORICAL)
         for name, options in (("role", Role), ("kind", Kind), ("form", Form), ("action", Action)):
             given = getattr(self, name)
             if given is not None:
@@ -195,7 +202,18 @@ class Column:
             )
         if self.form in numeric_forms and self.kind is Kind.CATEGORICAL:
             found.append(f"a categorical column such as {self.name!r} has no {self.form.value}")
-        return found
+        return found + self._set_problems()
+
+    def _set_problems(self) -> list[str]:
+        if self.separator is None:
+            return []
+        if self.separator.strip() == "" or any(mark in self.separator for mark in ',{}[]"*'):
+            return [f"the separator of {self.name!r} must be a text other than blanks, commas and brackets"]
+        if self.role is not Role.QUASI:
+            return [f"{self.name!r} is no quasi-identifier, and only the cells of those can be sets"]
+        if self.kind not in (None, Kind.CATEGORICAL) or self.hierarchy is not None or self.order is not None:
+            return [f"{self.name!r} holds sets, which have neither an order nor a hierarchy"]
+        return []
 
     def _level_problems(self) -> list[str]:
         least, most = self.least_level, self.most_level

@@ -135,6 +135,16 @@ def test_every_model_is_covered_and_a_promise_names_it(model: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", shoal.algorithms())
+def test_sets_are_values_to_every_algorithm(algorithm: str) -> None:
+    jobs = [[job, "cook"] if i % 3 else [] for i, job in enumerate(mixed(60)["job"].to_pylist())]
+    data = mixed(60).set_column(1, "job", pa.array(jobs, pa.list_(pa.string())))
+    release = shoal.anonymize(data, policy_of(MODELS["l-diversity"]()), algorithm=algorithm)
+    assert release.evidence.holds
+    assert shoal.verify(release.table, release.policy).holds
+    assert release.table["job"].type == pa.string()
+
+
+@pytest.mark.parametrize("algorithm", shoal.algorithms())
 def test_no_records_are_refused(algorithm: str) -> None:
     with pytest.raises(DataError, match="no records"):
         shoal.anonymize(mixed(5).slice(0, 0), policy_of([shoal.KAnonymity(2)]), algorithm=algorithm)

@@ -194,8 +194,10 @@ def test_nested_columns_stay_as_they_are() -> None:
         data = Table.from_any(frame).data
         assert data["l"].to_pylist() == [[1], [2, 3]]
         assert data["d"].to_pylist() == [{"x": 1}, None]
-        with pytest.raises(DataError, match="'l'"):
-            encode(data, shoal.Policy(quasi=["l"]))
+        with pytest.raises(DataError, match="'d'"):
+            encode(data, shoal.Policy(quasi=["d"]))
+        policy = shoal.Policy(quasi=["l"]).resolved(data)
+        assert encode(data, policy).quasi[0].values.to_pylist() == ["1", "2|3"]  # a set
 
 
 # --- polars ---

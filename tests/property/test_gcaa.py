@@ -129,6 +129,48 @@ def test_classes_are_those_of_the_definition(
     assert found(encoded, algorithm, models, seed) == expected(encoded, algorithm, models, seed)
 
 
+@st.composite
+def tables_of_sets(draw: st.DrawFn) -> pa.Table:
+    """Draw a table with a number, a set that may be empty or unknown, and a disease."""
+    jobs = st.one_of(st.none(), st.lists(st.sampled_from(["bar", "lab", "shop"]), max_size=3))
+    record = st.tuples(st.integers(20, 24), jobs, st.sampled_from(["flu", "cold", "gout"]))
+    records = draw(st.lists(record, min_size=1, max_size=14))
+    age, jobs_of, ill = zip(*records, strict=True)
+    return pa.table({"age": age, "jobs": pa.array(jobs_of, pa.list_(pa.string())), "disease": ill})
+
+
+def sets_of(table: pa.Table) -> Encoded:
+    policy = shoal.Policy(quasi={"age": "numeric", "jobs": "set"}, sensitive=["disease"])
+    return encode(table, policy.resolved(table))
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=tables_of_sets(), k=st.integers(1, 3), promises=PROMISES, algorithm=ALGORITHMS)
+def test_classes_of_sets_are_those_of_the_definition(
+    table: pa.Table, k: int, promises: list[object], algorithm: Gcaa
+) -> None:
+    encoded = sets_of(table)
+    models = [shoal.KAnonymity(k), *promises]
+    assert found(encoded, algorithm, models, 1) == expected(encoded, algorithm, models, 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables_of_sets())
+def test_a_record_has_the_items_of_its_set(table: pa.Table) -> None:
+    encoded = sets_of(table)
+    view = BinaryView.of_quasi(encoded, bins=0)
+    rows = rows_of(view)
+    assert {sum(row.values()) for row in rows} == {view.total}
+    own = [
+        frozenset(f for f in row if view.group[f] == view.group[view.features - 1]) for row in rows
+    ]  # the sets are the last group
+    jobs = [None if items is None else frozenset(items) for items in table["jobs"].to_pylist()]
+    for a, first in zip(own, jobs, strict=True):
+        assert len(a) == max(1, len(first or ()))
+        for b, second in zip(own, jobs, strict=True):
+            assert len(a & b) == (len(first & second) if first and second else int(first == second))
+
+
 def two_secrets(table: pa.Table) -> Encoded:
     """Return a mixed table with the disease and the grade, which is ordered, as sensitive columns."""
     grade = shoal.Column("grade", kind=shoal.Kind.ORDINAL, order=("low", "middle", "high", "top"))

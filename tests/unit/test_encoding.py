@@ -218,12 +218,17 @@ def test_numbers_can_be_categories() -> None:
     assert column.numbers.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}], [b"x", b"y"]])
+@pytest.mark.parametrize("values", [[[[1]], [[2]]], [{"a": 1}], [b"x", b"y"]])
 def test_values_that_cannot_be_compared_are_refused(values: list[Any]) -> None:
     data = pa.table({"c": values})
     for policy in (shoal.Policy(quasi=["c"]), shoal.Policy(quasi={"c": "numeric"})):
         with pytest.raises(DataError, match="'c'"):
             encode(data, policy)
+
+
+def test_a_list_is_no_number() -> None:
+    with pytest.raises(DataError, match="'c'"):
+        encode(pa.table({"c": [[1], [2]]}), shoal.Policy(quasi={"c": "numeric"}))
 
 
 # --- numbers and positions ---

@@ -16,6 +16,7 @@ from ..params import Integer, Parameter
 from ..policy import Policy
 from ..progress import Progress
 from ..schema import Column, Schema
+from ..sets import with_texts
 from ..table import Table
 from .base import Attack, AttackResult, Attacks, CannotRun, NotRun, Scene
 
@@ -105,10 +106,12 @@ def target_of(original: Any, published: Any, policy: Policy, means: dict[str, An
             raise UnknownName.nearest("parameter of attack", name, known)
     frames = {name: means[name] for name in ("control", "other") if means.get(name) is not None}
     rest = {name: means[name] for name in ("rows", "sample", "seed") if name in means}
+    data = Table.from_any(original).data
+    sets = policy.resolved(data).schema.quasi
     return Target(
-        original=Table.from_any(original).data,
+        original=with_texts(data, sets),
         published=Table.from_any(published).data,
-        policy=policy,
+        policy=policy.resolved(data),
         **{name: Table.from_any(frame).data for name, frame in frames.items()},
         **rest,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,7 @@ class Examined:
 
         With `classes`, records are grouped by these instead.
         """
+        table = with_sets(table, policy)
         names = [name for column in policy.schema.quasi for name in column.published_names]
         ids = group_rows(table, names) if classes is None else _dense(np.asarray(classes, np.int64))[0]
         return cls(table, policy, ids, np.bincount(ids), star_rows(table, policy))
@@ -145,6 +147,34 @@ class Examined:
         overall = np.bincount(rank[codes], minlength=len(values)).astype(np.int64)
         ordered = values.take(pa.array(np.argsort(rank)))
         return Counts(column, ordered, group, value, count.astype(np.int64), starts, overall)
+
+
+def with_sets(table: pa.Table, policy: Policy) -> pa.Table:
+    """Return the table with equal sets written alike: lists as texts, items in order and once."""
+    for column in policy.schema.quasi:
+        if column.separator is None or column.name not in table.column_names:
+            continue
+        cells = plain_column(table.column(column.name))
+        if pa.types.is_nested(cells.type):
+            made = [
+                None if items is None else _one_set(items, column.separator) for items in cells.to_pylist()
+            ]
+        else:
+            texts = cells.cast(pa.large_string()).to_pylist()
+            made = [text if text is None else _set_text(text, column.separator) for text in texts]
+        table = table.set_column(
+            table.column_names.index(column.name), column.name, pa.array(made, pa.string())
+        )
+    return table
+
+
+def _set_text(text: str, separator: str) -> str:
+    """Return the text of one set in order; several sets and texts in quotes stay as they are."""
+    return text if text[:1] in ("{", '"', STAR) else _one_set(text.split(separator), separator)
+
+
+def _one_set(items: Sequence[str | None], separator: str) -> str:
+    return separator.join(sorted({str(item).strip() for item in items if item is not None} - {""}))
 
 
 def group_rows(table: pa.Table, names: list[str]) -> NDArray[np.int64]:
