@@ -55,6 +55,8 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "lm": "shoal.metrics.generalization:LossMetric",
         "iloss": "shoal.metrics.generalization:ILoss",
         "precision": "shoal.metrics.generalization:Precision",
+        "bound": "shoal.metrics.optimality:LossBound",
+        "gap": "shoal.metrics.optimality:OptimalityGap",
         "dm": "shoal.metrics.class_sizes:Discernibility",
         "dm-star": "shoal.metrics.class_sizes:DiscernibilityStar",
         "cavg": "shoal.metrics.class_sizes:NormalisedAverageClass",

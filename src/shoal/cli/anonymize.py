@@ -174,6 +174,16 @@ def _write_labels(release: Release, labels: str, screen: Screen) -> None:
     screen.warn(f"{labels} links the input's rows to published classes: keep it in the house.")
 
 
+def _certified(gcp: float, bound: float, gap: float) -> str:
+    """Return what is known of the least loss there is, as a sentence."""
+    if gap == 0:
+        return "certificate: no partition of this table loses less under the same k"
+    return (
+        f"certificate: no partition of this table loses less than {bound:.4f} under the same k; "
+        f"{gcp - bound:.4f} ({gap:.0%}) is not proved unavoidable"
+    )
+
+
 def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Screen) -> None:
     written = [] if writing.out is None or writing.out == STANDARD else written_names(writing.out)
     screen.json({"written": written, "labels": writing.labels, **release.manifest()})
@@ -184,6 +194,8 @@ def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Scree
     refinement = release.refinement
     if refinement is not None:
         _show_refinement(refinement, screen)
+    if gcp is not None and "bound" in release.metrics:
+        screen.line(_certified(gcp, release.metrics["bound"], release.metrics["gap"]))
     if written:
         screen.line(f"Wrote {' and '.join(written)}.")
         screen.advise(f"Next: open {written[0]}; the manifest says what it keeps and how it was made.")

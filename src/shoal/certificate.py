@@ -1,0 +1,177 @@
+"""The certificate: a loss that no partition of a table into classes of k records can undercut.
+
+What a release loses is easily measured; how much of it was unavoidable is not. `certify` answers with a lower
+bound that holds for every partition into classes of at least k records, suppressed records included.
+``docs/explanation/certificate.md`` proves every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .algorithms.distinct import distinct_rows
+from .encoding import Encoded, QuasiColumn
+from .errors import UnknownName
+
+if TYPE_CHECKING:
+    from .kernels.gauge import Gauge
+
+LOSSES = ("gcp", "lm", "il-normalised")
+
+_THOROUGH = 1 << 16  # distinct rows; above, only the nearest records are looked at, and no sets of them
+_PATIENCE = 512  # boxes visited for each row
+_EFFORT = 3000  # rows looked at for each row while sets are compared
+_WORTH_THREADS = 1 << 13  # distinct rows; below, starting the threads takes longer than the work
+_ROUNDING = 1e-12  # of every sum of losses is given up to rounding, many times what it can amount to
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A lower bound on the loss of every partition of one table into classes of at least k records.
+
+    Attributes
+    ----------
+    loss : str
+        The metric it bounds, on the same scale.
+    k : int
+    bound : float
+        No partition loses less, whichever records it suppresses.
+    how : str
+        Which of the bounds of ``docs/explanation/certificate.md`` it is.
+    """
+
+    loss: str
+    k: int
+    bound: float
+    how: str
+
+    def gap(self, achieved: float) -> float:
+        """Return the share of a loss that could still be avoidable; 0 where it is proved to be the least.
+
+        Examples
+        --------
+        >>> Certificate("gcp", 5, 0.03, "least classes").gap(0.04)
+        0.25
+        """
+        share = 1 - self.bound / achieved if achieved > 0 else 0.0
+        return share if share > 1e-9 else 0.0
+
+
+def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True) -> Certificate:
+    """Return a lower bound on what any partition of a table into classes of `k` or more records loses.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The integer view of a table.
+    k : int
+        The least size of a class.
+    loss : "gcp", "lm" or "il-normalised"
+        The metric to bound.
+    threads : bool
+        Whether a large table may be worked on by several threads. False where the caller itself is one of
+        several Python threads. The result is the same.
+
+    Examples
+    --------
+    The cheapest partner of the last record is 30 years younger, so both lose at least 30 / 33 in age; each
+    other record has a partner a year away. Spread over 10 cells, no partition into pairs loses less:
+
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi={"age": "numeric", "job": "categorical"})
+    >>> encoded = shoal.encode({"age": [20, 21, 22, 23, 53], "job": ["a", "a", "a", "b", "b"]}, policy)
+    >>> round(certify(encoded, 2).bound, 4)
+    0.1909
+    """
+    if loss not in LOSSES:
+        raise UnknownName.nearest("loss with a bound", loss, list(LOSSES))
+    n = encoded.records
+    rows = rows_of(encoded, loss)
+    total = _least_classes(rows, k, threads) + rows.fixed * n
+    return Certificate(loss, k, float(total) * (1 - _ROUNDING) / (n * rows.columns), "least classes")
+
+
+def _least_classes(rows: Rows, k: int, threads: bool) -> float:
+    """Return what all records lose at least in the columns that are not fixed."""
+    from .kernels.box_tree import make_boxes
+    from .kernels.least_class import least_costs, least_costs_parallel
+
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    count, ceiling = len(rows.weight), float(len(rows.values))
+    work = (_PATIENCE, _EFFORT if count <= _THOROUGH else 0)
+    if threads and count >= _WORTH_THREADS:
+        costs = least_costs_parallel(rows.gauge, tree, k, work, ceiling)
+    else:
+        costs = least_costs(rows.gauge, tree, k, work, ceiling, (0, count))
+    return float((costs * tree.weight).sum())
+
+
+class Rows(NamedTuple):
+    """The distinct rows of a table as a loss sees them.
+
+    Attributes
+    ----------
+    gauge : Gauge
+        The columns that lose anything.
+    values : float64[q, rows]
+    weight : int64[rows]
+        Records with each of these rows.
+    fixed : int
+        Number of columns in which every cell loses 1, whatever the classes.
+    columns : int
+        Number of columns, those included.
+    """
+
+    gauge: Gauge
+    values: NDArray[np.float64]
+    weight: NDArray[np.int64]
+    fixed: int
+    columns: int
+
+
+def rows_of(encoded: Encoded, loss: str) -> Rows:
+    """Return the distinct rows of a table, each column at its least level or above."""
+    from .kernels.gauge import FAR
+
+    free = [j for j, column in enumerate(encoded.quasi) if not column.starred(column.lowest)]
+    columns = [encoded.quasi[j] for j in free]
+    first, row = distinct_rows(encoded)
+    weight = np.bincount(row, minlength=len(first)).astype(np.int64)
+    values = np.empty((len(free), len(first)))
+    for at, (j, column) in enumerate(zip(free, columns, strict=True)):
+        codes = encoded.codes[first, j]
+        values[at] = codes if column.positions is None else np.append(column.positions, FAR)[codes]
+    return Rows(_gauge(columns, loss), values, weight, len(encoded.quasi) - len(free), len(encoded.quasi))
+
+
+def _gauge(columns: list[QuasiColumn], loss: str) -> Gauge:
+    """Return what kernels need to know of these columns."""
+    from .kernels.gauge import FAR, Gauge
+    from .kernels.space import LINE, SET, TREE
+
+    kinds = [LINE if c.positions is not None else SET if c.tree is None else TREE for c in columns]
+    trees = [_levels(column, loss) for column in columns]
+    flat = [nodes.ravel() for nodes, _ in trees]
+    return Gauge(
+        kind=np.array(kinds, dtype=np.int8),
+        step=np.array([1.0 / max(c.size - 1, 1) if loss == "gcp" else 1.0 for c in columns]),
+        null=np.array([FAR if c.positions is not None else float(c.size) for c in columns]),
+        size=np.array([c.size for c in columns], dtype=np.int64),
+        levels=np.array([len(nodes) for nodes, _ in trees], dtype=np.int64),
+        start=np.concatenate([[0], np.cumsum([len(nodes) for nodes in flat])])[:-1].astype(np.int64),
+        node=np.concatenate([np.zeros(0, np.int32), *flat]).astype(np.int32),
+        cost=np.concatenate([np.zeros(0), *(costs.ravel() for _, costs in trees)]),
+    )
+
+
+def _levels(column: QuasiColumn, loss: str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the node of each leaf at every level a column may be published at, and what showing it costs."""
+    if column.tree is None:
+        return np.zeros((0, 0), np.int32), np.zeros((0, 0))
+    nodes = column.tree.nodes[column.lowest :]
+    by_node = column.tree.node_height_losses() if loss == "il-normalised" else column.tree.node_losses()
+    return nodes, by_node[nodes]

@@ -1,0 +1,219 @@
+"""The certificate against the best of all partitions: brute force on few records, else integer programs."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csc_array
+
+import shoal
+from oracle.metrics import Column, Taxonomy
+from oracle.optimum import class_loss, least_class, least_loss
+from shoal.certificate import LOSSES, certify, rows_of
+from shoal.encoding import Encoded, encode
+from shoal.kernels.box_tree import make_boxes
+from shoal.kernels.least_class import least_costs, least_costs_parallel
+
+TOWNS = {
+    "north": {"coast": ["Kiel", "Bremen"], "inland": ["Celle"]},
+    "south": ["Ulm", "Passau"],
+    "Berlin": None,
+}
+KINDS = ("age", "pay", "job", "town")
+FIELDS = {
+    "age": st.one_of(st.none(), st.integers(18, 30)),
+    "pay": st.sampled_from([0.0, 1.0, 1.5, 7.0, 8.0]),
+    "job": st.one_of(st.none(), st.sampled_from(["nurse", "cook", "clerk", "smith"])),
+    "town": st.one_of(st.none(), st.sampled_from(list(Taxonomy(TOWNS).leaves))),
+}
+
+
+def both(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> tuple[Encoded, list[Column]]:
+    """Return a table as shoal sees it, and as the definitions do."""
+    values = dict(zip(names, (list(column) for column in zip(*rows, strict=True)), strict=True))
+    types = {"age": pa.int64(), "pay": pa.float64(), "job": pa.string(), "town": pa.string()}
+    kinds = {
+        "age": "numeric",
+        "pay": "numeric",
+        "job": "categorical",
+        "town": shoal.Hierarchy.from_dict(TOWNS),
+    }
+    data = pa.table({name: pa.array(values[name], types[name]) for name in names})
+    policy = shoal.Policy(quasi={name: kinds[name] for name in names}).resolved(data)
+    trees = {"town": Taxonomy(TOWNS)}
+    columns = [Column(name, values[name], name in ("age", "pay"), trees.get(name)) for name in names]
+    return encode(data, policy), columns
+
+
+@st.composite
+def tables(draw: st.DrawFn, most: int) -> tuple[Encoded, list[Column]]:
+    """Draw a table of few records, some of them alike."""
+    names = tuple(draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4, unique=True)))
+    row = st.tuples(*(FIELDS[name] for name in names))
+    pool = draw(st.lists(row, min_size=1, max_size=4))
+    return both(names, draw(st.lists(st.sampled_from(pool) | row, min_size=2, max_size=most)))
+
+
+def random_table(records: int, seed: int, names: tuple[str, ...] = KINDS) -> tuple[Encoded, list[Column]]:
+    rng = np.random.default_rng(seed)
+    pools: dict[str, list[Any]] = {
+        "age": [None, *range(20, 45)],
+        "pay": [0.0, 0.5, 1.0, 1.5, 7.0, 8.0],
+        "job": [None, "nurse", "cook", "clerk", "smith", "smith"],
+        "town": [None, *Taxonomy(TOWNS).leaves],
+    }
+    return both(
+        names, [tuple(pools[name][rng.integers(len(pools[name]))] for name in names) for _ in range(records)]
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(most=8), st.integers(2, 4), st.sampled_from(LOSSES), st.integers(0, 2))
+def test_no_partition_loses_less(
+    case: tuple[Encoded, list[Column]], k: int, loss: str, suppressed: int
+) -> None:
+    encoded, columns = case
+    suppressed = min(suppressed, encoded.records)
+    bound = certify(encoded, k, loss).bound
+    least = least_loss(columns, k, loss, suppressed)
+    assert 0 <= bound <= min(least, 1.0)
+    if least == 0:
+        assert bound == 0
+
+
+@pytest.mark.parametrize(("seed", "k", "loss"), [(1, 2, "gcp"), (2, 3, "gcp"), (3, 3, "lm"), (4, 4, "gcp")])
+def test_no_partition_of_twelve_records_loses_less(seed: int, k: int, loss: str) -> None:
+    encoded, columns = random_table(11, seed)
+    bound, least = certify(encoded, k, loss).bound, least_loss(columns, k, loss, 1)
+    assert 0.4 * least <= bound <= least
+
+
+@pytest.mark.parametrize(
+    ("records", "k", "loss", "seed"),
+    [(40, 2, "gcp", 5), (40, 2, "lm", 6), (15, 3, "gcp", 7), (15, 3, "il-normalised", 8)],
+)
+def test_no_solution_of_the_integer_program_loses_less(records: int, k: int, loss: str, seed: int) -> None:
+    encoded, columns = random_table(records, seed)
+    bound, least = certify(encoded, k, loss).bound, integer_program(columns, k, loss)
+    assert 0.4 * least <= bound <= least
+
+
+def integer_program(columns: list[Column], k: int, loss: str) -> float:
+    """Return the least mean loss of a partition; classes of 2k records lose no less than their parts."""
+    n = len(columns[0].values)
+    sets = [members for size in range(k, 2 * k) for members in combinations(range(n), size)]
+    costs = np.array([len(members) * class_loss(columns, list(members), loss) for members in sets])
+    ends = np.cumsum([0, *map(len, sets)])
+    cover = csc_array(
+        (np.ones(ends[-1]), np.concatenate([np.array(members) for members in sets]), ends),
+        shape=(n, len(sets)),
+    )
+    constraints = LinearConstraint(cover, np.ones(n), np.ones(n))
+    solved = milp(costs, constraints=constraints, integrality=np.ones(len(sets)), bounds=Bounds(0, 1))
+    assert solved.success
+    return float(solved.fun) / (n * len(columns))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(most=9), st.integers(2, 4), st.sampled_from(LOSSES))
+def test_each_record_loses_what_its_cheapest_class_does(
+    case: tuple[Encoded, list[Column]], k: int, loss: str
+) -> None:
+    encoded, columns = case
+    expected = [least_class(columns, i, k, loss) for i in range(encoded.records)]
+    rows = rows_of(encoded, loss)
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    everything = (1000, 1_000_000)
+    found = least_costs(rows.gauge, tree, k, everything, float(len(columns)), (0, len(rows.weight)))
+    assert found @ tree.weight == pytest.approx(sum(expected))
+    for work in [(1, 0), (1000, 0), (2, 3), (1000, 5)]:
+        less = least_costs(rows.gauge, tree, k, work, float(len(columns)), (0, len(rows.weight)))
+        assert (less <= found + 1e-12).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(most=14), st.sampled_from(LOSSES))
+def test_a_greater_k_has_no_smaller_bound(case: tuple[Encoded, list[Column]], loss: str) -> None:
+    bounds = [certify(case[0], k, loss).bound for k in range(1, 7)]
+    assert all(lower <= higher + 1e-12 for lower, higher in pairwise(bounds))
+
+
+def test_many_rows_are_searched_as_few_are() -> None:
+    """The tree has inner boxes here; threads and an early stop change no bound for the better."""
+    encoded, _ = random_table(3000, 9)
+    rows = rows_of(encoded, "gcp")
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    n, work = len(rows.weight), (10_000, 0)
+    alone = least_costs(rows.gauge, tree, 3, work, 4.0, (0, n))
+    assert (least_costs_parallel(rows.gauge, tree, 3, work, 4.0) == alone).all()
+    assert sorted(tree.row) == list(range(n))
+    for i in range(0, n, 97):
+        costs = np.sort(np.repeat(all_costs(rows.values, encoded, tree.row[i]), rows.weight))
+        assert alone[i] == pytest.approx(costs[2])
+    hasty = least_costs(rows.gauge, tree, 3, (3, 0), 4.0, (0, n))
+    assert (hasty <= alone).all()
+    assert hasty.sum() < alone.sum()
+
+
+def all_costs(values: np.ndarray, encoded: Encoded, row: int) -> np.ndarray:
+    """Return what a row and each of all rows cost together, column by column from what a pair loses."""
+    total = np.zeros(values.shape[1])
+    for j, column in enumerate(encoded.quasi):
+        null = values[j] == (3.0 if column.positions is not None else column.size)
+        if column.tree is not None:
+            nodes, losses = column.tree.nodes, column.tree.node_losses()
+            codes = np.where(null, 0, values[j]).astype(int)
+            common = column.tree.common_ancestors(
+                np.minimum(codes, codes[row]), np.maximum(codes, codes[row])
+            )
+            cost = losses[common]
+            assert nodes.shape[1] == column.size
+        elif column.positions is not None:
+            cost = np.abs(values[j] - values[j, row])
+        else:
+            cost = (values[j] != values[j, row]) / (column.size - 1)
+        total += np.where(null != null[row], 1.0, np.where(null & null[row], 0.0, cost))
+    return total
+
+
+def test_a_least_level_is_part_of_the_bound() -> None:
+    towns = shoal.Hierarchy.from_dict(TOWNS)
+    quasi = {
+        "town": shoal.Column("town", hierarchy=towns, least_level=1),
+        "ward": shoal.Column("ward", least_level=1),
+    }
+    policy = shoal.Policy(quasi=quasi, models=[shoal.KAnonymity(2)])
+    table = {"town": ["Kiel", "Bremen", "Ulm", "Passau"] * 3, "ward": ["a", "b", "c", "d"] * 3}
+    release = shoal.anonymize(table, policy, algorithm="mondrian")
+    assert release.metrics["bound"] == pytest.approx((0.1 + 1) / 2)
+    assert release.metrics["gap"] == 0
+
+
+def test_a_release_carries_its_bound_and_gap() -> None:
+    table = {"age": [20, 21, 22, 40, 41, 42], "job": ["a", "a", "a", "b", "b", "c"]}
+    found = shoal.anonymize(table, quasi=["age", "job"], k=3).metrics
+    assert 0 < found["bound"] <= found["gcp"]
+    assert found["gap"] == pytest.approx(1 - found["bound"] / found["gcp"]) or found["gap"] == 0
+    kept = shoal.anonymize({"age": [1, 1, 2, 2]}, quasi=["age"], k=2).metrics
+    assert (kept["gcp"], kept["bound"], kept["gap"]) == (0, 0, 0)
+
+
+def test_without_k_there_is_no_bound() -> None:
+    policy = shoal.Policy(quasi=["age"], sensitive=["ill"], models=[shoal.TCloseness(0.9)])
+    found = shoal.anonymize({"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]}, policy).metrics
+    assert "bound" not in found
+    assert math.isfinite(found["gcp"])
+
+
+def test_a_loss_without_a_bound_is_refused() -> None:
+    encoded, _ = random_table(5, 1)
+    with pytest.raises(shoal.errors.UnknownName, match="loss with a bound"):
+        certify(encoded, 2, "dm")
