@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyarrow import csv
 
 NUMBERS = ("age", "education-num")
@@ -50,3 +53,33 @@ def _first_seen(column: pa.ChunkedArray) -> np.ndarray:
     """Return each value's number in order of first appearance."""
     codes = pc.dictionary_encode(column.combine_chunks()).indices
     return codes.to_numpy().astype(np.int64)
+
+
+def big_batches(records: int, seed: int = 7, step: int = 1 << 20) -> Iterator[pa.Table]:
+    """Yield `adult_like` tables of 20 columns, together of this many records, one seed each."""
+    for part, begin in enumerate(range(0, records, step)):
+        size = min(step, records - begin)
+        rng = np.random.default_rng([seed, part])
+        table = adult_like(size, seed=seed * 1000 + part)
+        wards = pa.array([f"ward {name}" for name in "ABCDEFGHIJKLMNOP"])
+        days = rng.integers(18_000, 20_000, size).astype(np.int32)
+        cost = pa.array(rng.lognormal(6, 1, size).round(2), mask=rng.random(size) < 0.05)
+        table = table.append_column("admitted", pa.array(days).cast(pa.date32()))
+        table = table.append_column("ward", wards.take(pa.array(rng.integers(0, len(wards), size))))
+        table = table.append_column("cost", cost)
+        yield table.append_column("visit", pa.array(rng.integers(0, 1 << 40, size)))
+
+
+def big_file(path: Path, records: int, seed: int = 7) -> Path:
+    """Write `big_batches` as Parquet or CSV, unless a file of this name is there already."""
+    if path.exists():
+        return path
+    draft = path.with_name(f".{path.name}")
+    writer: Any = None
+    for table in big_batches(records, seed):
+        if writer is None:
+            kind = csv.CSVWriter if path.suffix == ".csv" else pq.ParquetWriter
+            writer = kind(draft, table.schema)
+        writer.write_table(table)
+    writer.close()
+    return draft.replace(path)

@@ -27,6 +27,7 @@ _PUBLIC = {
     "DeltaDisclosure": "models.delta_disclosure",
     "DeltaPresence": "models.delta_presence",
     "Evidence": "evidence",
+    "FileRelease": "release",
     "Form": "schema",
     "Hierarchy": "hierarchies",
     "KAnonymity": "models.k_anonymity",
@@ -43,6 +44,7 @@ _PUBLIC = {
     "TCloseness": "models.t_closeness",
     "algorithms": "api",
     "anonymize": "api",
+    "anonymize_file": "api",
     "attack": "api",
     "attacks": "api",
     "audit": "api",
@@ -80,6 +82,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from . import datasets as datasets
     from .api import anonymize as anonymize
+    from .api import anonymize_file as anonymize_file
     from .api import attack as attack
     from .api import audit as audit
     from .api import compare as compare
@@ -104,6 +107,7 @@ if TYPE_CHECKING:
     from .policy import Policy as Policy
     from .private_centroids import dp_centroid as dp_centroid
     from .refine import Refine as Refine
+    from .release import FileRelease as FileRelease
     from .release import Release as Release
     from .schema import Action as Action
     from .schema import Column as Column

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import registry
 from .errors import ParameterError, PolicyError, PolicyUnsatisfiable
@@ -15,16 +15,19 @@ from .policy import Policy, short_policy
 from .progress import Progress, Run
 
 if TYPE_CHECKING:
+    import os
+
     from .algorithms.base import Algorithm
     from .attacks.base import Attack, Attacks
     from .auditing import Audit
     from .comparing import Comparison
     from .encoding import Encoded
+    from .engines.encoding import PreparedBlocks
     from .evidence import Evidence
     from .exploration import Exploration
     from .partitions import Partition
     from .refine import Refine
-    from .release import Release
+    from .release import FileRelease, Release
     from .risk.exposure import Risk
     from .table import Table
 
@@ -121,6 +124,68 @@ def anonymize(
     return release_prepared(prepared, classes, chosen, run, key=key, noise_seed=noise_seed)
 
 
+def anonymize_file(
+    source: Any,
+    out: str | os.PathLike[str],
+    policy: Policy | None = None,
+    *,
+    algorithm: str = "auto",
+    refine: bool | str | float | Refine | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    key: bytes | None = None,
+    order: Literal["shuffle", "keep"] = "shuffle",
+    **options: Any,
+) -> FileRelease:
+    """Write a verified release of a table that need not fit into memory.
+
+    The source is read block by block. Only the codes of quasi-identifiers and sensitive columns are held; all
+    other columns pass through, in a shuffled order, at the end. What is published is what `anonymize` would
+    publish of the same table.
+
+    Parameters
+    ----------
+    source : path, or what `shoal.io.blocks.open_blocks` returns
+        A Parquet, CSV or Arrow file.
+    out : path
+        Its ending says the format; what stands there stays until the verified file takes its place.
+    policy, algorithm, refine, seed, progress, key, **options
+        As for `anonymize`. Columns published with noise need a table in memory.
+    order : "shuffle" or "keep"
+        Row order links records to their source, so records are shuffled with entropy that is stored nowhere.
+
+    Raises
+    ------
+    DataError
+        When the source cannot be read, or changes while it is.
+    PolicyUnsatisfiable, VerificationFailed, WriteError
+        As for `anonymize` and `Release.write`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, shoal
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.csv").write_text("age,note\\n20,a\\n21,b\\n60,c\\n61,d\\n")
+    >>> shoal.anonymize_file(folder / "in.csv", folder / "out.csv", quasi=["age"], k=2, algorithm="mondrian")
+    FileRelease(holds, records=4, classes=2, gcp=0.0244)
+    """
+    from .engines.encoding import prepare_blocks
+    from .engines.publishing import check_streamable
+    from .engines.streaming import Target, release_blocks
+    from .io.blocks import open_blocks
+
+    policy, parameters = _split(policy, options)
+    chosen, refining = make_algorithm(algorithm, parameters), _refine(refine)
+    run = Run(seed, progress or Progress())
+    target = Target.checked(out, order, key)
+    with run.progress.stage("opening"):
+        blocks = source if hasattr(source, "one_pass") else open_blocks(source)
+    check_streamable(policy, blocks.schema.names, key)
+    prepared = prepare_blocks(blocks, policy, run.progress)
+    classes = partition_prepared(prepared, chosen, run, refining)
+    return release_blocks(prepared, classes, chosen, run, target)
+
+
 def release_prepared(
     prepared: Prepared,
     classes: Partition,
@@ -153,7 +218,7 @@ def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
 
 
 def partition_prepared(
-    prepared: Prepared, algorithm: Algorithm, run: Run, refine: Refine | None = None
+    prepared: Prepared | PreparedBlocks, algorithm: Algorithm, run: Run, refine: Refine | None = None
 ) -> Partition:
     """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
     rules = prepared.policy.compile(prepared.encoded)

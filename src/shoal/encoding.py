@@ -227,29 +227,17 @@ def encode(data: pa.Table, policy: Policy) -> Encoded:
     HierarchyError
         When a hierarchy does not know values of its column.
     """
-    policy.schema.check_present(data.column_names)
-    if data.num_rows == 0:
-        raise DataError("the table has no records")
-    if not policy.schema.quasi:
-        raise PolicyError(
-            "the policy names no quasi-identifier",
-            hint="List the columns that could identify someone: quasi=[...].",
-        )
+    check_encodable(policy, data.column_names, data.num_rows)
     n = data.num_rows
     codes = np.empty((n, len(policy.schema.quasi)), dtype=np.int32, order="F")
     quasi = []
     for j, spec in enumerate(policy.schema.quasi):
-        codes[:, j], column = _encode_quasi(data.column(spec.name), spec, policy.unknown_values)
-        if spec.least_level > column.top > 0:
-            raise PolicyError(
-                f"the least_level of {spec.name!r} is {spec.least_level}, and its levels end at {column.top}",
-                hint="Lower it, or give the column a hierarchy of more levels.",
-            )
+        codes[:, j], column = encode_quasi(data.column(spec.name), spec, policy.unknown_values)
         quasi.append(column)
     sensitive_codes = np.empty((n, len(policy.schema.sensitive)), dtype=np.int32, order="F")
     sensitive = []
     for j, spec in enumerate(policy.schema.sensitive):
-        sensitive_codes[:, j], sensitive_column = _encode_sensitive(data.column(spec.name), spec)
+        sensitive_codes[:, j], sensitive_column = encode_sensitive(data.column(spec.name), spec)
         sensitive.append(sensitive_column)
     return Encoded(codes, tuple(quasi), sensitive_codes, tuple(sensitive))
 
@@ -288,6 +276,35 @@ def _ranked(values: pa.Array, spec: Column) -> NDArray[np.int64]:
             )
         return np.argsort([place[text] for text in texts], kind="stable").astype(np.int64)
     return np.asarray(pc.sort_indices(values).to_numpy(), dtype=np.int64)
+
+
+def check_encodable(policy: Policy, names: list[str], records: int) -> None:
+    """Raise when a table lacks columns or records, or the policy quasi-identifiers."""
+    policy.schema.check_present(names)
+    if records == 0:
+        raise DataError("the table has no records")
+    if not policy.schema.quasi:
+        raise PolicyError(
+            "the policy names no quasi-identifier",
+            hint="List the columns that could identify someone: quasi=[...].",
+        )
+
+
+def encode_quasi(
+    column: pa.ChunkedArray, spec: Column, unknown: str
+) -> tuple[NDArray[np.int32], QuasiColumn]:
+    """Return the codes and the dictionary of one quasi-identifier.
+
+    The dictionary depends on the values that occur and not on how often each does.
+    """
+    found = _encode_quasi(column, spec, unknown)
+    top = found[1].top
+    if spec.least_level > top > 0:
+        raise PolicyError(
+            f"the least_level of {spec.name!r} is {spec.least_level}, and its levels end at {top}",
+            hint="Lower it, or give the column a hierarchy of more levels.",
+        )
+    return found
 
 
 def _encode_quasi(
@@ -349,7 +366,8 @@ def _positions(numbers: NDArray[np.float64], spec: Column) -> NDArray[np.float64
     return (numbers * scale - low) / (high - low)
 
 
-def _encode_sensitive(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], SensitiveColumn]:
+def encode_sensitive(column: pa.ChunkedArray, spec: Column) -> tuple[NDArray[np.int32], SensitiveColumn]:
+    """Return the codes and the dictionary of one sensitive column."""
     spec = complete_from(spec, column)
     codes, values = dictionary(column, spec)
     tree = None

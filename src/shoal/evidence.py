@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -108,6 +109,10 @@ class Evidence:
     def holds(self) -> bool:
         """Whether every promise holds and nothing else is wrong."""
         return not self.problems and all(promise.holds for promise in self.promises)
+
+    def with_problems(self, problems: Iterable[str]) -> Evidence:
+        """Return the same evidence with these problems beside its own."""
+        return replace(self, problems=(*self.problems, *problems))
 
     def require(self) -> None:
         """Raise `VerificationFailed`, naming every problem and every broken promise, unless all holds."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from .errors import ParameterError
 from .evidence import Evidence
+from .io.columnar import hash_table
 from .partitions import Partition
 from .recode import Published, without_unused_categories
 from .schema import Form, Role
@@ -44,15 +45,11 @@ _SEEDED = "drawn from a seed: whoever knows it can take the noise away"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Release:
-    """A published table whose every promise was recomputed from its own cells. Only `make_release` makes one.
+class Described:
+    """What is known of any release, wherever its records are.
 
     Attributes
     ----------
-    table : frame
-        Of the same kind as the input.
-    published : pyarrow.Table
-        The same table, as it will be written.
     partition : Partition
         The class of every record of the input. It links records to their source: keep it in the house.
     evidence : Evidence
@@ -61,35 +58,21 @@ class Release:
         With all kinds filled in.
     algorithm : Algorithm
     seed : int
-    prepared : Prepared
-        The table it was made from, read and encoded: what risk, utility and the report compare it with. Like
-        the partition, it stays in the house.
-    rows : int64[published records]
-        The row of the input that each published record was made from, ascending.
-
-    Examples
-    --------
-    >>> import shoal
-    >>> shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
-    Release(holds, records=4, classes=2, gcp=0.0244)
     """
 
-    table: Any
-    published: pa.Table
     partition: Partition
     evidence: Evidence
     metrics: dict[str, Any]
     policy: Policy
     algorithm: Algorithm
     seed: int
-    prepared: Prepared
-    rows: NDArray[np.int64]
 
     def __repr__(self) -> str:
         verdict = "holds" if self.evidence.holds else "does not hold"
         gcp = self.metrics.get("gcp")
         loss = f", gcp={gcp:.4f}" if isinstance(gcp, float) else ""
-        return f"Release({verdict}, records={self.evidence.records}, classes={self.evidence.classes}{loss})"
+        shown = f"records={self.evidence.records}, classes={self.evidence.classes}{loss}"
+        return f"{type(self).__name__}({verdict}, {shown})"
 
     @property
     def levels(self) -> dict[str, int] | None:
@@ -153,6 +136,56 @@ class Release:
             }
         )
         return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FileRelease(Described):
+    """A release that was written to a file straight away, and verified as it was read back from there.
+
+    Attributes
+    ----------
+    path : Path
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, shoal
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.csv").write_text("age\\n20\\n21\\n60\\n61\\n")
+    >>> release = shoal.anonymize_file(folder / "in.csv", folder / "out.csv", quasi=["age"], k=2)
+    >>> release.path.name, release.evidence.holds
+    ('out.csv', True)
+    """
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Release(Described):
+    """A published table whose every promise was recomputed from its own cells. Only `make_release` makes one.
+
+    Attributes
+    ----------
+    table : frame
+        Of the same kind as the input.
+    published : pyarrow.Table
+        The same table, as it will be written.
+    prepared : Prepared
+        The table it was made from, read and encoded: what risk, utility and the report compare it with. Like
+        the partition, it stays in the house.
+    rows : int64[published records]
+        The row of the input that each published record was made from, ascending.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+    Release(holds, records=4, classes=2, gcp=0.0244)
+    """
+
+    table: Any
+    published: pa.Table
+    prepared: Prepared
+    rows: NDArray[np.int64]
 
     def risk(self, *, fraction: float | None = None, population: Any = None, seed: int = 0) -> Risk:
         """Return how exposed people were in the table, and how exposed they are in the release.
@@ -290,22 +323,13 @@ def make_release(
 
     policy = prepared.policy
     published, evidence = settle_suppressed(published, partition, policy)
-    limit = Fraction(repr(float(policy.suppression)))
-    problems = evidence.problems
-    ranges = [
-        (partition.level(j), partition.level(j) if partition.uniform else column.most_level)
-        for j, column in enumerate(policy.schema.quasi)
-    ]
     data = prepared.table.data
-    problems += tuple(level_problems(published.table, data, published.rows, policy, ranges))
-    if partition.suppressed > limit * partition.records:
-        shown = f"{partition.suppressed} of {partition.records}"
-        problems += (f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)",)
-    provenance = {"input_sha256": hash_table(prepared.table.data), "seed": seed, "versions": _versions()}
+    problems = level_problems(published.table, data, published.rows, policy, level_ranges(partition, policy))
+    provenance: dict[str, Any] = {"input_sha256": hash_table(data), "seed": seed}
     provenance |= dict(notes or {})
     if any(column.form.noisy for column in policy.schema.quasi):
         provenance["noise"] = _SEEDED if published.seeded else _FRESH
-    evidence = replace(evidence, suppressed=partition.suppressed, problems=problems, provenance=provenance)
+    evidence = complete_evidence(evidence.with_problems(problems), partition, policy, provenance)
     evidence.require()
     return Release(
         table=prepared.table.give_back(published.table, published.rows),
@@ -319,6 +343,28 @@ def make_release(
         prepared=prepared,
         rows=published.rows,
     )
+
+
+def level_ranges(partition: Partition, policy: Policy) -> list[tuple[int, int | None]]:
+    """Return the least and the greatest level that each quasi-identifier may be published at."""
+    return [
+        (partition.level(j), partition.level(j) if partition.uniform else column.most_level)
+        for j, column in enumerate(policy.schema.quasi)
+    ]
+
+
+def complete_evidence(
+    evidence: Evidence, partition: Partition, policy: Policy, provenance: dict[str, Any]
+) -> Evidence:
+    """Return the evidence with the suppressed records, against their limit, and with where it comes from."""
+    limit = Fraction(repr(float(policy.suppression)))
+    if partition.suppressed > limit * partition.records:
+        shown = f"{partition.suppressed} of {partition.records}"
+        evidence = evidence.with_problems(
+            [f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)"]
+        )
+    provenance = {**provenance, "versions": _versions()}
+    return replace(evidence, suppressed=partition.suppressed, provenance=provenance)
 
 
 def settle_suppressed(
@@ -388,41 +434,6 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
         "suppressed": policy.suppressed,
         "unknown_values": policy.unknown_values,
     }
-
-
-def hash_table(data: pa.Table) -> str:
-    """Return the SHA-256 of a table's content as an Arrow stream.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> hash_table(pa.table({"a": [1, 2]})) == hash_table(pa.table({"a": [1, 3]}))
-    False
-    """
-    digest = hashlib.sha256()
-    table = data.replace_schema_metadata(None).combine_chunks()
-    with pa.PythonFile(_Digesting(digest), mode="w") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return digest.hexdigest()
-
-
-class _Digesting:
-    """A file that keeps nothing but the digest of what is written to it."""
-
-    closed = False
-
-    def __init__(self, digest: Any) -> None:
-        self.digest = digest
-
-    def write(self, content: Any) -> int:
-        self.digest.update(content)
-        return len(content)
-
-    def flush(self) -> None:
-        """Do nothing: a digest has no buffer."""
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def _without_curve(refinement: dict[str, Any]) -> dict[str, Any]:

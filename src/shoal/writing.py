@@ -67,14 +67,20 @@ def write_verified(
         return _write_to_database(table, address, policy, manifest, classes)
     format_of(path)  # refuses a name that says no format before anything is written
     target = Path(path)
-    with _reporting(target), _temporary(target) as draft:
+    with reporting(target), _temporary(target) as draft:
         evidence = _write_and_verify(table, draft, policy, classes)
-        described = None if manifest is None else {**manifest, "file": _describe(draft, target.name)}
-        os.replace(draft, target)
-        _sync_folder(target.parent)
-        if described is not None:
-            write_json(described, manifest_path(target))
+        install(draft, target, manifest)
     return evidence
+
+
+def install(draft: Path, target: Path, manifest: dict[str, Any] | None) -> None:
+    """Put a verified file in its place, and its manifest, with the file's hash and size, beside it."""
+    described = None if manifest is None else {**manifest, "file": _describe(draft, target.name)}
+    draft.chmod(_mode_for(target))
+    os.replace(draft, target)
+    _sync_folder(target.parent)
+    if described is not None:
+        write_json(described, manifest_path(target))
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:
@@ -91,9 +97,9 @@ def manifest_path(path: str | os.PathLike[str]) -> Path:
 
 def write_json(content: dict[str, Any], target: Path) -> None:
     """Write a JSON file so that it is the old one or the new one at every moment."""
-    with _reporting(target), _temporary(target) as draft:
+    with reporting(target), _temporary(target) as draft:
         draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-        _sync(draft)
+        sync(draft)
         os.replace(draft, target)
         _sync_folder(target.parent)
 
@@ -103,7 +109,7 @@ def _write_to_standard_output(
 ) -> Evidence:
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "published.csv"
-        with _reporting(draft):
+        with reporting(draft):
             evidence = _write_and_verify(table, draft, policy, classes)
         with draft.open("rb") as source:
             shutil.copyfileobj(source, sys.stdout.buffer)
@@ -138,7 +144,7 @@ def _write_and_verify(
     from .io import read, write
 
     write(table, draft)
-    _sync(draft)
+    sync(draft)
     return _verified(read(draft, delimiter=","), table, policy, classes)
 
 
@@ -200,7 +206,7 @@ def _mode_for(target: Path) -> int:
 
 
 @contextlib.contextmanager
-def _reporting(target: Path) -> Iterator[None]:
+def reporting(target: Path) -> Iterator[None]:
     """Turn what the system says into a `WriteError`."""
     reason = ""
     try:
@@ -214,7 +220,8 @@ def _reporting(target: Path) -> Iterator[None]:
     )
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file is on the disk."""
     with path.open("rb") as stream:
         os.fsync(stream.fileno())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from typing import Any
@@ -20,7 +21,12 @@ def read_columnar(source: Source, format: str) -> pa.Table:
         return _read_parquet(source) if format == "parquet" else _read_arrow(source)
     except (pa.ArrowException, OSError, ValueError):
         pass  # their messages may quote the file
-    raise DataError(
+    raise unreadable(source, format)
+
+
+def unreadable(source: Source, format: str) -> DataError:
+    """Return the error of a file that is not what its name or its first bytes say."""
+    return DataError(
         f"{source.label} cannot be read as {_NAMES[format]}: it is damaged, cut off or something else",
         hint="Write it once more, or give it the name of what it is.",
     )
@@ -68,3 +74,38 @@ def _write(data: pa.Table, stream: Any, format: str) -> None:
         return
     with pa.ipc.new_file(stream, data.schema) as writer:
         writer.write_table(data)
+
+
+def hash_table(data: pa.Table) -> str:
+    """Return the SHA-256 of a table's content as an Arrow stream.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> hash_table(pa.table({"a": [1, 2]})) == hash_table(pa.table({"a": [1, 3]}))
+    False
+    """
+    digest = hashlib.sha256()
+    table = data.replace_schema_metadata(None).combine_chunks()
+    with pa.PythonFile(_Digesting(digest), mode="w") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return digest.hexdigest()
+
+
+class _Digesting:
+    """A file that keeps nothing but the digest of what is written to it."""
+
+    closed = False
+
+    def __init__(self, digest: Any) -> None:
+        self.digest = digest
+
+    def write(self, content: Any) -> int:
+        self.digest.update(content)
+        return len(content)
+
+    def flush(self) -> None:
+        """Do nothing: a digest has no buffer."""
+
+    def close(self) -> None:
+        self.closed = True

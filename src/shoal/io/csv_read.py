@@ -6,7 +6,7 @@ import codecs
 import contextlib
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -59,21 +59,70 @@ class _Header:
         return len(self.names) == 1
 
 
-def read_csv(source: Source, options: CsvOptions) -> pa.Table:
-    """Return the table in a CSV file."""
+@dataclass(frozen=True, slots=True)
+class CsvLayout:
+    """How a CSV file is cut into fields."""
+
+    options: CsvOptions
+    delimiter: str
+    header: _Header
+    quoted: bool
+
+    def parse_options(self) -> pa_csv.ParseOptions:
+        """Return how Arrow is to find fields; a file without quotes can be cut at every line end."""
+        return pa_csv.ParseOptions(
+            delimiter=self.delimiter,
+            newlines_in_values=self.quoted,
+            ignore_empty_lines=not self.header.alone,
+        )
+
+    def convert_options(
+        self, kind: pa.DataType, columns: Sequence[str] | None = None
+    ) -> pa_csv.ConvertOptions:
+        """Return how Arrow makes some columns of one type, null where a field is a null spelling."""
+        return pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(self.header.names, kind),
+            null_values=list(self.options.nulls),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            include_columns=list(self.header.names if columns is None else columns),
+        )
+
+    def read_options(self, block: int) -> pa_csv.ReadOptions:
+        """Return where Arrow finds the records, and how many bytes it takes at a time."""
+        return pa_csv.ReadOptions(
+            column_names=self.header.names,
+            skip_rows_after_names=1 + self.header.skipped,
+            block_size=block,
+            encoding=self.options.encoding,
+        )
+
+
+def csv_layout(source: Source, options: CsvOptions) -> CsvLayout:
+    """Return how a CSV file is cut into fields, after a look at its first lines and a count of its quotes."""
     sample, whole = _sample(source, options)
     delimiter = options.delimiter or _sniffed(sample, source)
     header = _header(sample, whole, delimiter, source)
     if any("\ufffd" in name for name in header.names):
         refuse_undecodable(source, options.encoding)
     refuse_repeated(header.names, source.label)
-    texts = _texts(source, options, delimiter, header)
+    quotes = _quotes(source) if header.followed else 0
+    if quotes % 2:
+        refuse_unclosed(source, options.encoding, delimiter)
+    return CsvLayout(options, delimiter, header, quotes > 0)
+
+
+def read_csv(source: Source, options: CsvOptions) -> pa.Table:
+    """Return the table in a CSV file."""
+    layout = csv_layout(source, options)
+    texts = _texts(source, layout)
     known = {field.name: field.type for field in options.schema or ()}
+    names = layout.header.names
     columns = [
         as_type(name, column, known[name]) if name in known else typed(column)
-        for name, column in zip(header.names, texts.columns, strict=True)
+        for name, column in zip(names, texts.columns, strict=True)
     ]
-    return pa.table(columns, names=header.names)
+    return pa.table(columns, names=names)
 
 
 def _sample(source: Source, options: CsvOptions) -> tuple[str, bool]:
@@ -128,41 +177,26 @@ def _header(sample: str, whole: bool, delimiter: str, source: Source) -> _Header
     raise DataError(f"{source.label} has no header line", hint="The first line must name the columns.")
 
 
-def _texts(source: Source, options: CsvOptions, delimiter: str, header: _Header) -> pa.Table:
+def _texts(source: Source, layout: CsvLayout) -> pa.Table:
     """Return all columns as texts, null where an unquoted field is one of the null spellings."""
-    kinds = dict.fromkeys(header.names, pa.string())
-    if not header.followed:
-        return pa.schema(kinds.items()).empty_table()
-    quotes = _quotes(source)
-    if quotes % 2:
-        refuse_unclosed(source, options.encoding, delimiter)
-    parse = pa_csv.ParseOptions(
-        delimiter=delimiter, newlines_in_values=quotes > 0, ignore_empty_lines=not header.alone
-    )
-    convert = pa_csv.ConvertOptions(
-        column_types=kinds,
-        null_values=list(options.nulls),
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
+    names = layout.header.names
+    if not layout.header.followed:
+        return pa.schema(dict.fromkeys(names, pa.string()).items()).empty_table()
     block = _BLOCK
     while True:
-        read = pa_csv.ReadOptions(
-            column_names=header.names,
-            skip_rows_after_names=1 + header.skipped,
-            block_size=block,
-            encoding=options.encoding,
-        )
         message = ""
         try:
             with source.arrow() as stream:
                 return pa_csv.read_csv(
-                    stream, read_options=read, parse_options=parse, convert_options=convert
+                    stream,
+                    read_options=layout.read_options(block),
+                    parse_options=layout.parse_options(),
+                    convert_options=layout.convert_options(pa.string()),
                 )
         except (pa.ArrowException, OSError, ValueError) as error:
             message = str(error)
         if "straddling" not in message or block >= _LARGEST_BLOCK:
-            raise explained(source, options.encoding, delimiter, len(header.names))
+            raise explained(source, layout.options.encoding, layout.delimiter, len(names))
         block *= 8  # a record longer than a block
 
 

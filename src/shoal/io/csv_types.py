@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -74,6 +75,68 @@ def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     if pc.any(pc.and_(whole, pc.match_substring_regex(column, _TOO_LONG))).as_py():
         return None
     return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+
+
+_KINDS: tuple[pa.DataType, ...] = (
+    pa.int64(),
+    pa.float64(),
+    pa.bool_(),
+    pa.date32(),
+    pa.timestamp("us"),
+    pa.timestamp("us", "UTC"),
+)
+
+
+@dataclass(slots=True)
+class Guess:
+    """What a column of texts can still be, as its blocks pass by: in the end, what `typed` would make of it.
+
+    Examples
+    --------
+    >>> guess = Guess()
+    >>> guess.see(pa.array(["1", None])); guess.see(pa.array(["2.5", ""]))
+    >>> guess.kind()
+    DataType(double)
+    """
+
+    some: bool = False  # a value that is not empty was seen
+    finite: bool = False
+    long: bool = False
+    possible: list[pa.DataType] = field(default_factory=lambda: list(_KINDS))
+
+    def see(self, values: pa.Array) -> None:
+        """Look at some values of the column; how often each occurs says nothing."""
+        values = values.drop_null().cast(pa.string())
+        values = values.filter(pc.not_equal(values, ""))
+        if not len(values):
+            return
+        self.some = True
+        column = pa.chunked_array([values])
+        numeric = [kind for kind in (pa.int64(), pa.float64()) if kind in self.possible]
+        if numeric and pc.any(pc.match_substring_regex(values, _NOT_A_NUMBER)).as_py():
+            self._rule_out(*numeric)
+        self.possible = [kind for kind in self.possible if _fits(column, kind)]
+        if pa.float64() in self.possible:
+            whole = pc.match_substring_regex(values, r"^-?[0-9]+$")
+            self.long |= bool(pc.any(pc.and_(whole, pc.match_substring_regex(values, _TOO_LONG))).as_py())
+            self.finite |= bool(pc.any(pc.is_finite(values.cast(pa.float64()))).as_py())
+
+    def _rule_out(self, *kinds: pa.DataType) -> None:
+        self.possible = [kind for kind in self.possible if kind not in kinds]
+
+    def kind(self) -> pa.DataType:
+        """Return the type of the column."""
+        if not self.some:
+            return pa.string()
+        if self.long or not self.finite:
+            self._rule_out(pa.float64())
+        return self.possible[0] if self.possible else pa.string()
+
+
+def _fits(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    if pa.types.is_boolean(kind):
+        return bool(pc.all(pc.is_in(column, _TRUTH)).as_py())
+    return _cast(column, kind) is not None
 
 
 def as_type(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

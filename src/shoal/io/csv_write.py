@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import BinaryIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,29 +17,61 @@ _BATCH = 1 << 16
 
 def write_csv(data: pa.Table, target: str | os.PathLike[str], delimiter: str) -> None:
     """Write a table as CSV in UTF-8; gzipped when the name ends in .gz."""
-    if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
-        raise ParameterError("'delimiter' must be a single character such as ',' or ';'")
-    _refuse_unwritable(data)
-    _refuse_nul(data)
     name = os.fspath(target)
     reason = ""
+    _refuse_unwritable(data.schema, delimiter)
+    _refuse_nul(data)
     try:
         if name == STANDARD:
+            _write_header(data.schema, sys.stdout.buffer, delimiter)
             _write(data, sys.stdout.buffer, delimiter)
             sys.stdout.buffer.flush()
             return
-        with pa.output_stream(name, compression="gzip" if name.lower().endswith(".gz") else None) as stream:
-            _write(data, stream, delimiter)
+        writer = CsvWriter(target, data.schema, delimiter)
+        with writer.stream:
+            _write(data, writer.stream, delimiter)
         return
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "the file cannot be written"
     raise WriteError(f"cannot write {name!r}: {reason}", hint="Check the folder and its permissions.")
 
 
-def _refuse_unwritable(data: pa.Table) -> None:
-    if not data.num_columns:
+class CsvWriter:
+    """A CSV file that is written part by part.
+
+    Parameters
+    ----------
+    target : path
+        Gzipped when the name ends in .gz.
+    schema : pyarrow.Schema
+        The columns of every part.
+    delimiter : str
+    """
+
+    def __init__(self, target: str | os.PathLike[str], schema: pa.Schema, delimiter: str) -> None:
+        _refuse_unwritable(schema, delimiter)
+        self.delimiter = delimiter
+        name = os.fspath(target)
+        zipped = "gzip" if name.lower().endswith(".gz") else None
+        self.stream: Any = pa.output_stream(name, compression=zipped)
+        _write_header(schema, self.stream, delimiter)
+
+    def write(self, part: pa.Table) -> None:
+        """Write some records."""
+        _refuse_nul(part)
+        _write(part, self.stream, self.delimiter)
+
+    def close(self) -> None:
+        """Finish the file."""
+        self.stream.close()
+
+
+def _refuse_unwritable(schema: pa.Schema, delimiter: str) -> None:
+    if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+        raise ParameterError("'delimiter' must be a single character such as ',' or ';'")
+    if not len(schema):
         raise DataError("a CSV file cannot hold a table without columns")
-    for field in data.schema:
+    for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if pa.types.is_nested(kind) or _is_binary(kind) or pa.types.is_duration(kind):
             raise DataError(
@@ -68,11 +100,13 @@ def _is_binary(kind: pa.DataType) -> bool:
     )
 
 
-def _write(data: pa.Table, stream: BinaryIO, delimiter: str) -> None:
-    header = pa.table({str(j): [name] for j, name in enumerate(data.column_names)})
-    for table in (header, data):
-        for batch in table.to_batches(max_chunksize=_BATCH):
-            stream.write(_lines(batch, delimiter))
+def _write_header(schema: pa.Schema, stream: Any, delimiter: str) -> None:
+    _write(pa.table({str(j): [name] for j, name in enumerate(schema.names)}), stream, delimiter)
+
+
+def _write(data: pa.Table, stream: Any, delimiter: str) -> None:
+    for batch in data.to_batches(max_chunksize=_BATCH):
+        stream.write(_lines(batch, delimiter))
 
 
 def _lines(batch: pa.RecordBatch, delimiter: str) -> pa.Buffer:
@@ -92,8 +126,7 @@ def _text(value: str) -> pa.Scalar:
 def _fields(column: pa.Array, delimiter: str) -> pa.Array:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
+        return _fields(column.dictionary, delimiter).take(column.indices)
     texts = column.cast(pa.large_string())
     if pa.types.is_floating(kind):
         # A float that is whole stays recognisable as a float: 3 -> 3.0

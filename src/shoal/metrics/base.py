@@ -65,6 +65,12 @@ class Measured:
         found: T = self._kept[key]
         return found
 
+    def forget(self) -> None:
+        """Let go of what is kept for several metrics; it is computed again where it is needed."""
+        self._kept.clear()
+        for name in ("loss", "statistics"):
+            self.__dict__.pop(name, None)
+
     def class_values(self, name: str) -> ClassValues:
         """Return how often each value of a sensitive column or quasi-identifier occurs in each class."""
         codes, size = self.encoded.column_codes(name)

@@ -16,8 +16,6 @@ from ..partitions import Partition
 if TYPE_CHECKING:
     from .hulls import Hulls
 
-_DENSE = 4  # a table of all (class, value) pairs may be this many times as long as the data
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassValues:
@@ -47,16 +45,9 @@ class ClassValues:
 
 def class_values(codes: NDArray[np.int32], size: int, partition: Partition) -> ClassValues:
     """Return how often each of `size` codes occurs in each class; suppressed records take no part."""
-    kept = partition.labels >= 0
-    keys = partition.labels[kept].astype(np.int64) * size + codes[kept]
-    if partition.classes * size <= _DENSE * len(keys):
-        table = np.bincount(keys)
-        pairs = np.flatnonzero(table)
-        counts = table[pairs]
-    else:
-        pairs, counts = np.unique(keys, return_counts=True)
-    classes, values = np.divmod(pairs, max(size, 1))
-    return ClassValues(classes, values, counts)
+    from ..kernels.class_values import count_class_values
+
+    return ClassValues(*count_class_values(codes, size, partition.order, partition.offsets))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -82,8 +82,16 @@ class Hulls:
 
     def tells_nothing(self) -> NDArray[np.bool_]:
         """Return bool[g, q]: whether cells say nothing: null mixed with values, or all of a column is *."""
-        starred = [column.starred(self.level(j)) for j, column in enumerate(self.quasi)]
-        found: NDArray[np.bool_] = (self.nulls > 0) & (self.distinct > 0) | np.array(starred, dtype=bool)
+        found = np.empty(self.low.shape, dtype=bool, order="F")
+        for j in range(len(self.quasi)):
+            found[:, j] = self.nothing_told(j)
+        return found
+
+    def nothing_told(self, j: int) -> NDArray[np.bool_]:
+        """Return bool[g]: whether the cells of column `j` say nothing."""
+        if self.quasi[j].starred(self.level(j)):
+            return np.ones(len(self.sizes), dtype=bool)
+        found: NDArray[np.bool_] = (self.nulls[:, j] > 0) & (self.distinct[:, j] > 0)
         return found
 
     def nodes(self, j: int) -> NDArray[np.int32]:

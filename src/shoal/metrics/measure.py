@@ -24,6 +24,8 @@ def measure(
     names: Iterable[str | Metric] | None = None,
     hulls: Hulls | None = None,
     published: Published | None = None,
+    *,
+    frugal: bool = False,
 ) -> dict[str, float | dict[str, float]]:
     """Return metrics of a partition by name: a number each, or one number per column.
 
@@ -41,6 +43,8 @@ def measure(
         The partition's hulls, where they are known already.
     published : Published, optional
         The table as published, which metrics of numbers read; class means stand for it when not given.
+    frugal : bool
+        Whether to compute what several metrics need once for each, and so hold less at a time.
 
     Raises
     ------
@@ -60,9 +64,13 @@ def measure(
     (0.375, {'age': 0.375}, 8.0, 1.0)
     """
     measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy, published)
-    if names is None:
-        return {metric.name: metric.compute(measured) for metric in _defaults() if metric.applies(measured)}
     found: dict[str, float | dict[str, float]] = {}
+    if names is None:
+        for metric in _defaults():
+            if metric.applies(measured):
+                found[metric.name] = metric.compute(measured)
+                measured.forget() if frugal else None
+        return found
     for name in names:
         metric = _metric(name)
         if metric.name in found:

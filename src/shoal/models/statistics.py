@@ -93,13 +93,12 @@ class ClassStatistics:
 
 def class_statistics(encoded: Encoded, partition: Partition) -> ClassStatistics:
     """Return the statistics of all classes of a partition."""
-    kept = partition.order
-    labels = partition.labels[kept].astype(np.int64)
+    from ..kernels.class_values import count_class_values
+
     sensitive = []
     for j, column in enumerate(encoded.sensitive):
-        codes = encoded.sensitive_codes[kept, j].astype(np.int64)
-        keys, counts = np.unique(labels * column.size + codes, return_counts=True)
-        classes, values = np.divmod(keys, max(column.size, 1))
-        overall = np.bincount(codes, minlength=column.size).astype(np.int64)
-        sensitive.append(ValueCounts(column, classes, values, counts.astype(np.int64), overall))
+        codes = encoded.sensitive_codes[:, j]
+        classes, values, counts = count_class_values(codes, column.size, partition.order, partition.offsets)
+        overall = np.bincount(values, weights=counts, minlength=column.size).astype(np.int64)
+        sensitive.append(ValueCounts(column, classes, values, counts, overall))
     return ClassStatistics(encoded, partition, partition.sizes.astype(np.int64), tuple(sensitive))

@@ -61,14 +61,41 @@ def level_problems(
             continue
         codes, values = distinct(original.column(column.name))
         shown, cells = distinct(published.column(column.name))
-        pairs, counts = np.unique(codes[rows[kept]] * len(cells) + shown[kept], return_counts=True)
-        pair = _Pairs(column, values, *np.divmod(pairs, max(len(cells), 1)), _unquoted(cells))
-        wrong = int(counts[~pair.stand(policy.unknown_values, least, most)].sum())
-        if wrong:
-            last = "the root" if most is None else most
-            span = f"level {least}" if least == most else f"level {least} to {last}"
-            found.append(f"{wrong} cells of column {column.name!r} do not stand at {span} of its hierarchy")
+        keys = codes[rows[kept]] * len(cells) + shown[kept]
+        found += column_level_problems(column, policy.unknown_values, (least, most), keys, (values, cells))
     return found
+
+
+def column_level_problems(
+    column: Column,
+    unknown: str,
+    span: Range,
+    keys: NDArray[np.int64],
+    texts: tuple[pa.Array, pa.Array],
+) -> list[str]:
+    """Return whether cells of one column stand at the levels they should.
+
+    Parameters
+    ----------
+    column : Column
+    unknown : str
+        What becomes of values that the hierarchy does not know.
+    span : (least, greatest) level
+    keys : int64[records]
+        ``value * number of cells + cell`` of every record.
+    texts : (values, cells)
+        The distinct original values and the distinct published cells.
+    """
+    values, cells = texts
+    pairs, counts = np.unique(keys, return_counts=True)
+    pair = _Pairs(column, values, *np.divmod(pairs, max(len(cells), 1)), _unquoted(cells))
+    least, most = span
+    wrong = int(counts[~pair.stand(unknown, least, most)].sum())
+    if not wrong:
+        return []
+    last = "the root" if most is None else most
+    shown = f"level {least}" if least == most else f"level {least} to {last}"
+    return [f"{wrong} cells of column {column.name!r} do not stand at {shown} of its hierarchy"]
 
 
 def _unquoted(cells: pa.Array) -> pa.Array:

@@ -60,26 +60,38 @@ def verify_table(
     >>> found.holds, found.promises[0].achieved, found.promises[0].failing
     (False, 1.0, 1)
     """
+    names = published.column_names
     problems = [] if policy.models else ["the policy promises nothing"]
-    problems += _column_problems(published, policy)
+    problems += column_problems(names, policy)
+    if max(Counter(names).values(), default=1) == 1:
+        for column in policy.schema.columns:
+            if column.role is Role.IDENTIFIER and column.name in names:
+                problems += identifier_problems(published.column(column.name), column)
     needed = [name for column in policy.schema.quasi for name in column.published_names]
-    counted = Counter(published.column_names)
+    counted = Counter(names)
     readable = all(counted[name] == 1 for name in needed) and max(counted.values(), default=1) == 1
     noisy = any(column.form.noisy for column in policy.schema.quasi)
     if readable and noisy:
         problems += _noise_problems(published, policy, classes)
     known = classes if noisy else None
     examined = Examined.of(published, policy, known) if readable else None
-    promises = [_promise(model, column, examined, problems) for model, column in policy.promises()]
-    if known is not None:
-        promises = [replace(promise, how=How.CONSTRUCTION) for promise in promises]
-    groups = len(examined.sizes) if examined is not None else 0
+    found = evidence_of(examined, policy, problems, published.num_rows, names)
+    if known is None:
+        return found
+    return replace(found, promises=tuple(replace(p, how=How.CONSTRUCTION) for p in found.promises))
+
+
+def evidence_of(
+    examined: Examined | None, policy: Policy, problems: list[str], records: int, names: list[str]
+) -> Evidence:
+    """Return the evidence for the groups of a published table, None where they cannot be told."""
+    promises = tuple(_promise(model, column, examined, problems) for model, column in policy.promises())
     return Evidence(
-        tuple(promises),
-        published.num_rows,
-        groups,
+        promises,
+        records,
+        len(examined.sizes) if examined is not None else 0,
         problems=tuple(dict.fromkeys(problems)),
-        unnamed=_unnamed(published, policy),
+        unnamed=_unnamed(names, policy),
     )
 
 
@@ -117,34 +129,30 @@ def _noise_problems(
     return []
 
 
-def _column_problems(published: pa.Table, policy: Policy) -> list[str]:
-    """Return what is wrong with the columns: missing, repeated, or never to be published."""
-    names = published.column_names
+def column_problems(names: list[str], policy: Policy) -> list[str]:
+    """Return what is wrong with the columns: missing, repeated, or not to be published beside each other."""
     found = [f"column {name!r} occurs {n} times" for name, n in Counter(names).items() if n > 1]
     if found:
         return found
     for column in policy.schema.columns:
         missing = [name for name in column.published_names if name not in names]
         found += [f"the {column.role} column {name!r} is missing" for name in missing]
-        if column.role is Role.IDENTIFIER and not missing:
-            found += _identifier_problems(published, column)
         if column.role is Role.QUASI and column.form is Form.BOUNDS and column.name in names:
             found.append(f"the quasi-identifier {column.name!r} is published beside its bounds")
     return found
 
 
-def _unnamed(published: pa.Table, policy: Policy) -> tuple[str, ...]:
+def _unnamed(names: list[str], policy: Policy) -> tuple[str, ...]:
     """Return the columns that the policy does not name, neither as they were nor as they are published."""
     named = {name for column in policy.schema.columns for name in (column.name, *column.published_names)}
-    return tuple(name for name in dict.fromkeys(published.column_names) if name not in named)
+    return tuple(name for name in dict.fromkeys(names) if name not in named)
 
 
-def _identifier_problems(published: pa.Table, column: Column) -> list[str]:
-    if column.name not in published.column_names:
-        return []
+def identifier_problems(cells: pa.ChunkedArray, column: Column) -> list[str]:
+    """Return what is wrong with a direct identifier that is a column of the published table."""
     if column.action is Action.DROP:
         return [f"the identifier {column.name!r} is published"]
-    cells = plain_column(published.column(column.name))
+    cells = plain_column(cells)
     if len(cells) == 0 or cells.null_count == len(cells):
         return []
     if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):

@@ -1,0 +1,197 @@
+"""Blocks -> Encoded: the integer view of a table that is never held as a whole.
+
+Every block's column is numbered by the values of that block alone. The distinct values of all blocks together
+then go through the same encoding as a whole column would, since a dictionary depends on which values occur
+and not on how often; what it makes of each is the code of every record that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..encoding import Encoded, check_encodable, dictionary, encode_quasi, encode_sensitive
+from ..errors import PolicyError, PolicyUnsatisfiable
+from ..inference import complete_from
+from ..models.feasibility import feasible
+from ..progress import Progress
+from ..schema import Column
+
+if TYPE_CHECKING:
+    from ..io.blocks import Blocks
+    from ..policy import Policy
+
+C = TypeVar("C")
+
+
+@dataclass(slots=True, eq=False)
+class PreparedBlocks:
+    """A table read block by block, its policy resolved, encoded and found feasible.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    policy : Policy
+    encoded : Encoded
+        Until `forget` is called: the codes are most of what is held.
+    digest : str
+        SHA-256 of the input as it was encoded.
+    """
+
+    blocks: Blocks
+    policy: Policy
+    _encoded: Encoded | None
+    digest: str
+
+    @property
+    def encoded(self) -> Encoded:
+        """The integer view."""
+        assert self._encoded is not None
+        return self._encoded
+
+    def forget(self) -> None:
+        """Let go of the codes."""
+        self._encoded = None
+
+
+@dataclass(slots=True, eq=False)
+class _Gathered:
+    """One column: codes that count within a block, and the distinct values of every block in turn."""
+
+    kind: pa.DataType
+    codes: NDArray[np.int32]
+    at: int = 0
+    spans: list[tuple[int, int, int, int]] = field(default_factory=list)  # records, places in `values`
+    values: list[pa.Array] = field(default_factory=list)
+    held: int = 0
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        """Number the values of a block."""
+        for chunk in column.chunks:
+            local, values = _numbered(chunk, self.kind)
+            end = self.at + len(local)
+            self.codes[self.at : end] = local
+            self.spans.append((self.at, end, self.held, self.held + len(values)))
+            self.values.append(values)
+            self.at, self.held = end, self.held + len(values)
+
+    def distinct(self) -> pa.ChunkedArray:
+        """Return the distinct values of all blocks, one after the other."""
+        return pa.chunked_array(self.values, self.kind)
+
+    def settle(self, codes: NDArray[np.int32]) -> None:
+        """Replace every number by the code of its value."""
+        for begin, end, first, last in self.spans:
+            np.take(codes[first:last], self.codes[begin:end], out=self.codes[begin:end], mode="clip")
+
+
+def _numbered(chunk: pa.Array, kind: pa.DataType) -> tuple[NDArray[np.int32], pa.Array]:
+    """Return (number of each record's value, distinct values); null, where it occurs, is the last of them."""
+    encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+    size = len(encoded.dictionary)
+    local = encoded.indices.fill_null(size).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    used = np.zeros(size + 1, dtype=bool)
+    used[local] = True
+    kept = np.flatnonzero(used)
+    place = (np.cumsum(used) - 1).astype(np.int32)
+    which = pa.array(kept, mask=kept == size, type=pa.int32())
+    if pa.types.is_dictionary(kind):
+        values = pa.DictionaryArray.from_arrays(which, encoded.dictionary, ordered=kind.ordered)
+    else:
+        values = encoded.dictionary.take(which).cast(kind)
+    return place[local] if not used[:size].all() else local, values
+
+
+def prepare_blocks(blocks: Blocks, policy: Policy, progress: Progress) -> PreparedBlocks:
+    """Return a table encoded block by block, or raise when the policy cannot be met by any partition."""
+    if not policy.models:
+        raise PolicyError(
+            "the policy promises nothing", hint="Add a privacy model, such as k=5 or shoal.KAnonymity(5)."
+        )
+    check_encodable(policy, blocks.schema.names, blocks.records)
+    digest = blocks.digest()
+    with progress.stage("reading", total=blocks.records) as stage:
+        policy, encoded = encode_blocks(blocks, policy, stage.advance)
+    problems = feasible(policy.models, encoded)
+    if problems:
+        raise PolicyUnsatisfiable(" ".join(problems), code="S202")
+    return PreparedBlocks(blocks, policy, encoded, digest)
+
+
+def encode_blocks(
+    blocks: Blocks, policy: Policy, advance: Callable[[int], Any] = lambda _: None
+) -> tuple[Policy, Encoded]:
+    """Return the policy with its kinds filled in, and the integer view of a table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shoal
+    >>> from shoal.io.blocks import open_blocks
+    >>> policy = shoal.Policy(quasi=["age"], models=[shoal.KAnonymity(2)])
+    >>> encode_blocks(open_blocks(pa.table({"age": [40, None, 20]})), policy)[1].codes.T.tolist()
+    [[1, 2, 0]]
+    """
+    schema, n = blocks.schema, blocks.records
+    quasi_codes = np.empty((n, len(policy.schema.quasi)), dtype=np.int32, order="F")
+    sensitive_codes = np.empty((n, len(policy.schema.sensitive)), dtype=np.int32, order="F")
+    gathered = {
+        column.name: _Gathered(schema.field(column.name).type, codes[:, j])
+        for columns, codes in (
+            (policy.schema.quasi, quasi_codes),
+            (policy.schema.sensitive, sensitive_codes),
+        )
+        for j, column in enumerate(columns)
+    }
+    for block in blocks.read(list(gathered)):
+        for name, column in gathered.items():
+            column.add(block.column(name))
+        advance(block.num_rows)
+
+    def values_of(name: str) -> pa.ChunkedArray:
+        if name in gathered:
+            return gathered[name].distinct()
+        return pa.chunked_array([], schema.field(name).type)
+
+    policy = policy.with_columns(
+        complete_from(column, values_of(column.name)) for column in policy.schema.columns
+    )
+    quasi = _settled(
+        gathered, policy.schema.quasi, lambda spec, values: encode_quasi(values, spec, policy.unknown_values)
+    )
+    sensitive = _settled(
+        gathered, policy.schema.sensitive, lambda spec, values: encode_sensitive(values, spec)
+    )
+    return policy, Encoded(quasi_codes, quasi, sensitive_codes, sensitive)
+
+
+def _settled(
+    gathered: dict[str, _Gathered],
+    columns: Sequence[Any],
+    encode: Callable[[Any, pa.ChunkedArray], tuple[NDArray[np.int32], C]],
+) -> tuple[C, ...]:
+    """Encode the distinct values of each column, and give every record its code."""
+    found = []
+    for spec in columns:
+        column = gathered[spec.name]
+        codes, described = encode(spec, column.distinct())
+        column.settle(codes)
+        found.append(described)
+    return tuple(found)
+
+
+def codes_of(blocks: Blocks, spec: Column) -> tuple[NDArray[np.int32], pa.Array]:
+    """Return the codes of all records in one column, without hierarchy, and its values; it is read again."""
+    column = _Gathered(blocks.schema.field(spec.name).type, np.empty(blocks.records, dtype=np.int32))
+    for block in blocks.read([spec.name]):
+        column.add(block.column(spec.name))
+    codes, values = dictionary(column.distinct(), spec)
+    column.settle(codes)
+    return column.codes, values
+
+
+__all__ = ["PreparedBlocks", "codes_of", "encode_blocks", "prepare_blocks"]
