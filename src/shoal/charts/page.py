@@ -20,16 +20,20 @@ _EXPORT = "export { expression as expressionInterpreter };"
 _DRAW = """
 (function () {
   const specs = JSON.parse(document.getElementById('charts').textContent);
-  const dark = window.matchMedia('(prefers-color-scheme: dark)').matches;
-  const ink = dark ? '#d6dbe0' : '#29323a';
-  const look = {background: null, title: {color: ink}, view: {stroke: null},
-    axis: {labelColor: ink, titleColor: ink, gridColor: dark ? '#39424b' : '#e3e7ea', domainColor: ink},
-    legend: {labelColor: ink, titleColor: ink, orient: 'bottom',
+  const look = {background: null, title: {color: 'var(--ink)'}, view: {stroke: null},
+    axis: {labelColor: 'var(--ink)', titleColor: 'var(--ink)', gridColor: 'var(--line)',
+      domainColor: 'var(--faint)', tickColor: 'var(--faint)'},
+    text: {fill: 'var(--ink)'},
+    range: {category: ['var(--after)', 'var(--third)', 'var(--fourth)', 'var(--fifth)', 'var(--sixth)',
+      'var(--before)', 'var(--good)', 'var(--bad)', 'var(--ink)', 'var(--faint)']},
+    legend: {labelColor: 'var(--ink)', titleColor: 'var(--ink)', orient: 'bottom',
       columns: document.body.clientWidth < 500 ? 2 : 3}};
   for (const [id, spec] of Object.entries(specs)) {
     const place = document.getElementById(id);
     const drawn = Object.assign({}, spec, {config: look});
-    if (drawn.width === 'container') drawn.width = Math.max(220, place.clientWidth - 60);
+    if (drawn.width === 'container') {
+      drawn.width = Math.max(220, place.clientWidth - (drawn.autosize ? 2 : 60));
+    }
     const runtime = vega.parse(vegaLite.compile(drawn).spec, null, {ast: true});
     const view = {expr: shoalInterpreter, renderer: 'svg', container: place, hover: true};
     new vega.View(runtime, view).runAsync();
@@ -70,6 +74,11 @@ def scripts() -> tuple[str, ...]:
 def render(title: str, lead: str, sections: list[Section]) -> str:
     """Return the page as HTML; every text in it is escaped."""
     charts = {f"chart-{i}": s.chart for i, s in enumerate(sections) if s.chart is not None}
+    return rendered("page.html", charts, title=title, lead=lead, sections=sections)
+
+
+def rendered(template: str, charts: dict[str, dict[str, Any]], **content: Any) -> str:
+    """Return a template filled in, with the scripts and the policy its charts need; every text is escaped."""
     code = scripts() if charts else ()
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, "templates"),
@@ -79,14 +88,12 @@ def render(title: str, lead: str, sections: list[Section]) -> str:
         lstrip_blocks=True,
     )
     hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in code)
-    return environment.get_template("page.html").render(
-        title=title,
-        lead=lead,
-        sections=sections,
+    return environment.get_template(template).render(
         scripts=code,
         script_policy=hashes or "'none'",
         # "</script>" inside a string of a specification must not end the element that holds it.
         charts=json.dumps(charts).replace("<", "\\u003c"),
+        **content,
     )
 
 

@@ -1,0 +1,201 @@
+"""Report: everything known about one release, to be read, signed and kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..charts.blocks import render_parts
+from ..errors import ParameterError, WriteError
+from ..progress import Progress
+from ..utility.measuring import Known, measure_utility
+from ..utility.queries import Workload
+from .facts import Findings, Subject, collect, published_sizes
+from .markdown import markdown
+from .parts import parts_of, summary_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..comparing import Comparison
+    from ..policy import Policy
+    from ..release import Release
+
+SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """Everything known about one release: as a page, as a short summary, as numbers. Holds no record.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> release = shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+    >>> report = release.report(queries=10)
+    >>> report
+    Report(holds, promises=1)
+    >>> report.to_dict()["verdict"]["smallest_class"]
+    2
+    """
+
+    facts: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.facts["verdict"]["holds"] else "does not hold"
+        return f"Report({verdict}, promises={len(self.facts['promises'])})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the page as plain values, for JSON."""
+        copy: dict[str, Any] = json.loads(self.json())
+        return copy
+
+    def json(self) -> str:
+        """Return the numbers as JSON."""
+        return json.dumps(self.facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def html(self) -> str:
+        """Return the page: one file that loads nothing."""
+        facts = dict(self.facts)
+        return render_parts(summary_of(facts), parts_of(facts))
+
+    def markdown(self) -> str:
+        """Return the short summary."""
+        return markdown(dict(self.facts))
+
+    def write_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the page."""
+        _write(path, self.html())
+
+    def write_json(self, path: str | os.PathLike[str]) -> None:
+        """Write the numbers."""
+        _write(path, self.json())
+
+    def write_markdown(self, path: str | os.PathLike[str]) -> None:
+        """Write the short summary."""
+        _write(path, self.markdown())
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, the numbers or the summary, as the ending of the name says."""
+        writers: dict[str, Callable[[str | os.PathLike[str]], None]] = {
+            "html": self.write_html,
+            "json": self.write_json,
+            "markdown": self.write_markdown,
+        }
+        writers[check_suffix(path)](path)
+
+    def _repr_html_(self) -> str:
+        verdict = "holds" if self.facts["verdict"]["holds"] else "does not hold"
+        return f"<p>Report: the policy {verdict}. <code>.write_html(path)</code> writes the page.</p>"
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """Return what the ending of a report's name stands for, or raise.
+
+    Examples
+    --------
+    >>> check_suffix("report.json")
+    'json'
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(
+            f"the name {Path(path).name!r} says no format of a report", hint="Use .html, .json or .md."
+        )
+    return SUFFIXES[suffix]
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text so that its target holds the old file or the new one at every moment."""
+    target = Path(path)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as draft:
+            draft.write(text)
+        os.chmod(draft.name, 0o644)
+        os.replace(draft.name, target)
+    except OSError as error:
+        raise WriteError(f"the report {target.name!r} cannot be written: {error.strerror}") from None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Wanted:
+    """What a report is to hold beside the verdict.
+
+    Attributes
+    ----------
+    target : str, optional
+        A column that models are trained to predict; needs the extra ``ml``.
+    compared : Comparison, optional
+        Other candidates, for the curve of risk and loss.
+    workload : Workload
+        Of COUNT queries; its seed draws everything that is drawn for the report.
+    files : mapping of name to SHA-256
+        Files that belong to the release.
+    input_hash : bool
+        Whether the hash of the original is told; only for a report that stays in the house.
+    attacks : bool
+        Whether attacks are run.
+    progress : Progress
+    """
+
+    target: str | None = None
+    compared: Comparison | None = None
+    workload: Workload = field(default_factory=Workload)
+    files: Mapping[str, str] | None = None
+    input_hash: bool = False
+    attacks: bool = True
+    progress: Progress = field(default_factory=Progress)
+
+
+def report_release(release: Release, wanted: Wanted) -> Report:
+    """Return the report on a release that was made just now."""
+    noisy = any(column.form.noisy for column in release.policy.schema.quasi)
+    original = release.prepared.table.data
+    subject = Subject(
+        original=original,
+        published=release.published,
+        policy=release.policy,
+        evidence=release.evidence,
+        metrics=release.metrics,
+        sizes=release.partition.sizes if noisy else published_sizes(release.published, release.policy),
+        made={
+            "algorithm": release.algorithm.name,
+            "parameters": release.algorithm.to_dict(),
+            "seed": release.seed,
+        },
+    )
+    loss = release.metrics.get("ncp")
+    known = Known(release.prepared.encoded, release.rows, loss if isinstance(loss, dict) else {})
+    return _report(subject, known, wanted)
+
+
+def report_tables(original: pa.Table, published: pa.Table, policy: Policy, wanted: Wanted) -> Report:
+    """Return the report on a published table, whoever made it, against its original."""
+    from ..api import verify
+
+    policy = policy.resolved(original)
+    with wanted.progress.stage("verifying"):
+        evidence = verify(published, policy)
+    sizes = published_sizes(published, policy)
+    return _report(Subject(original, published, policy, evidence, {}, sizes), Known(), wanted)
+
+
+def _report(subject: Subject, known: Known, wanted: Wanted) -> Report:
+    with wanted.progress.stage("measuring utility"):
+        utility = measure_utility(
+            subject.original,
+            subject.published,
+            subject.policy,
+            target=wanted.target,
+            workload=wanted.workload,
+            known=known,
+        )
+    found = Findings(utility, comparison=wanted.compared)
+    return Report(collect(subject, found, files=wanted.files, input_hash=wanted.input_hash))
