@@ -15,6 +15,7 @@ from . import attacks as _attacks  # noqa: F401
 from . import metrics as _metrics  # noqa: F401
 from . import models as _models  # noqa: F401
 from . import papers as _papers  # noqa: F401
+from . import report as _report  # noqa: F401
 from . import risk as _risk  # noqa: F401
 
 __version__ = "0.1.0"
@@ -56,10 +57,11 @@ _PUBLIC = {
     "models": "api",
     "papers": "api",
     "partition": "api",
+    "report": "api",
     "risk": "api",
     "verify": "api",
 }
-for _name in ("algorithms", "attacks", "metrics", "models", "papers", "risk"):
+for _name in ("algorithms", "attacks", "metrics", "models", "papers", "report", "risk"):
     del globals()[_name]  # so that __getattr__ answers with the function
 
 __all__ = ["__version__", "datasets", *_PUBLIC]
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from .api import encode as encode
     from .api import explore as explore
     from .api import partition as partition
+    from .api import report as report
     from .api import risk as risk
     from .api import verify as verify
     from .errors import ShoalError as ShoalError

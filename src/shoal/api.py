@@ -5,7 +5,7 @@ read -> encode -> compile -> partition -> enforce -> recode -> verify -> measure
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .partitions import Partition
     from .refine import Refine
     from .release import FileRelease, Release
+    from .report.build import Report
     from .risk.exposure import Risk
     from .table import Table
 
@@ -474,6 +475,67 @@ def attack(
 
     target = target_of(original, published, policy, means)
     return attack_tables(target, attacks, known, before=before, progress=progress)
+
+
+def report(
+    original: Any,
+    published: Any,
+    policy: Policy,
+    *,
+    target: str | None = None,
+    fraction: float | None = None,
+    attacks: bool = True,
+    seed: int = 0,
+    input_hash: bool = False,
+    files: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+    **workload: Any,
+) -> Report:
+    """Return the report on a published table, whoever made it, against the table it was made from.
+
+    Parameters
+    ----------
+    original, published : frame
+    policy : Policy
+        What was promised.
+    target : str, optional
+        A column that models are trained to predict; needs the extra ``ml``.
+    fraction : float, optional
+        Share of the population that is in the table, for the risks that depend on it.
+    attacks : bool
+        Whether attacks are run.
+    seed : int
+        Draws queries, samples and splits.
+    input_hash : bool
+        Whether the hash of the original is told; only for a report that stays in the house.
+    files : mapping of name to SHA-256, optional
+        Files to name in the report.
+    progress : Progress, optional
+        Told about every stage.
+    **workload
+        Of COUNT queries: `queries`, `columns`, `selectivity`, `sanity`.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi={"age": "numeric"}, models=[shoal.KAnonymity(2)])
+    >>> shoal.report({"age": [20, 29]}, {"age": ["[20, 29]", "[20, 29]"]}, policy, queries=10)
+    Report(holds, promises=1)
+    """
+    from .report.build import Wanted, report_tables
+    from .table import Table
+    from .utility.queries import workload_of
+
+    wanted = Wanted(
+        target=target,
+        workload=workload_of(seed, workload),
+        files=files,
+        input_hash=input_hash,
+        attacks=attacks,
+        fraction=fraction,
+        progress=progress or Progress(),
+    )
+    return report_tables(Table.from_any(original).data, Table.from_any(published).data, policy, wanted)
 
 
 def compare(

@@ -28,16 +28,19 @@ from .writing import write_verified
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from .algorithms.base import Algorithm
     from .api import Prepared
     from .attacks.base import Attack, Attacks
+    from .comparing import Comparison
     from .policy import Policy
     from .progress import Progress
+    from .report.build import Report
     from .risk.exposure import Risk
+    from .utility.measuring import Utility
 
 _LIBRARIES = ("numpy", "numba", "pyarrow")
 _FRESH = "drawn from the operating system's randomness"
@@ -245,6 +248,87 @@ class Release(Described):
         target = target_of(self.prepared.table.data, self.published, self.policy, means)
         return attack_tables(target, attacks, known, before=before, progress=progress)
 
+    def utility(self, *, target: str | None = None, seed: int = 0, **workload: Any) -> Utility:
+        """Return what the release is still good for, measured against the original.
+
+        Parameters
+        ----------
+        target : str, optional
+            A column that models are trained to predict; needs the extra ``ml``.
+        seed : int
+            Draws the queries and the split.
+        **workload
+            Of COUNT queries: `queries`, `columns`, `selectivity`, `sanity`.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> release = shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+        >>> release.utility(queries=10).published
+        4
+        """
+        from .utility.measuring import Known, measure_utility
+        from .utility.queries import workload_of
+
+        loss = self.metrics.get("ncp")
+        return measure_utility(
+            self.prepared.table.data,
+            self.published,
+            self.policy,
+            target=target,
+            workload=workload_of(seed, workload),
+            known=Known(self.prepared.encoded, self.rows, loss if isinstance(loss, dict) else {}),
+        )
+
+    def report(
+        self,
+        *,
+        target: str | None = None,
+        compared: Comparison | None = None,
+        fraction: float | None = None,
+        attacks: bool = True,
+        seed: int = 0,
+        input_hash: bool = False,
+        files: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+        **workload: Any,
+    ) -> Report:
+        """Return the report on the release: verdict, cost, risk, utility and how to repeat it.
+
+        Parameters
+        ----------
+        target : str, optional
+            A column that models are trained to predict; needs the extra ``ml``.
+        compared : Comparison, optional
+            What ``shoal.compare`` found, for the curve of risk and loss.
+        fraction, attacks, seed, input_hash, files, progress
+            As for `shoal.report`.
+        **workload
+            Of COUNT queries: `queries`, `columns`, `selectivity`, `sanity`.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> release = shoal.anonymize({"age": [20, 21, 60, 61]}, quasi=["age"], k=2, algorithm="mondrian")
+        >>> "The policy holds" in release.report(queries=10).html()
+        True
+        """
+        from .progress import Progress
+        from .report.build import Wanted, report_release
+        from .utility.queries import workload_of
+
+        wanted = Wanted(
+            target=target,
+            compared=compared,
+            workload=workload_of(seed, workload),
+            files=files,
+            input_hash=input_hash,
+            attacks=attacks,
+            fraction=fraction,
+            progress=progress or Progress(),
+        )
+        return report_release(self, wanted)
+
     def write(
         self,
         path: str | os.PathLike[str],
@@ -363,7 +447,7 @@ def complete_evidence(
         evidence = evidence.with_problems(
             [f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)"]
         )
-    provenance = {**provenance, "versions": _versions()}
+    provenance = {**provenance, "versions": versions()}
     return replace(evidence, suppressed=partition.suppressed, provenance=provenance)
 
 
@@ -446,7 +530,8 @@ def _fresh_permutation(n: int) -> NDArray[np.int64]:
     return np.random.default_rng(secrets.randbits(256)).permutation(n)
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of shoal, Python and the libraries that decide what a release looks like."""
     from . import __version__
 
     found = {name: version(name) for name in _LIBRARIES}

@@ -20,6 +20,7 @@ from .options import (
     screen_options,
     written_names,
 )
+from .report import check_reports, digest
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class _Targets:
     labels: str | None
     order: Literal["shuffle", "keep"]
     force: bool
+    report: str | None
+    target: str | None
 
     def check(self, data: str | Address, policy: str | None, key_file: str | None) -> None:
         """Refuse before any work is done what could not be written after it."""
@@ -63,6 +66,12 @@ class _Targets:
             )
         if self.labels is not None and self.labels == self.out:
             raise WriteError("--labels and --out name the same file", hint="Name two files.")
+        if self.report is not None:
+            check_reports((self.report,), sources, force=self.force)
+            if self.report in (self.out, self.labels):
+                raise WriteError("--report names a file that is written already", hint="Name another.")
+        elif self.target is not None:
+            raise ParameterError("--target belongs to a report", hint="Add --report report.html.")
 
 
 @click.command(epilog=_EXAMPLES)
@@ -97,6 +106,8 @@ class _Targets:
 @click.option(
     "--noise-seed", type=int, help="Draw noise that can be drawn, and taken away, again. [the system's own]"
 )
+@click.option("--report", metavar="FILE", help="Also a report on the release: .html, .json or .md.")
+@click.option("--target", help="For the report: a column that models are trained to predict.")
 @click.option("--force", is_flag=True, help="Overwrite existing output.")
 @reading_options
 @screen_options
@@ -149,6 +160,8 @@ def anonymize(
         )
     if writing.labels is not None:
         _write_labels(release, writing.labels, screen)
+    if writing.report is not None:
+        _write_report(release, writing, screen)
     _show(release, evidence, writing, screen)
 
 
@@ -182,6 +195,14 @@ def _certified(gcp: float, bound: float, gap: float) -> str:
         f"certificate: no partition of this table loses less than {bound:.4f} under the same k; "
         f"{gcp - bound:.4f} ({gap:.0%}) is not proved unavoidable"
     )
+
+
+def _write_report(release: Release, writing: _Targets, screen: Screen) -> None:
+    out = writing.out or STANDARD
+    files = {Path(out).name: digest(out)} if Path(out).is_file() else {}
+    made = release.report(target=writing.target, files=files, progress=screen.progress())
+    made.write(str(writing.report))
+    screen.line(f"Wrote the report {writing.report}.")
 
 
 def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Screen) -> None:

@@ -124,12 +124,14 @@ def _register() -> None:
     from .hierarchy import hierarchy
     from .init import init
     from .names import algorithms, attacks, metrics, models
+    from .report import report
     from .reproduce import reproduce
     from .risk import risk
     from .verify import verify
 
-    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify, risk, attack)
-    for command in (*working, compare, reproduce, algorithms, models, metrics, attacks, datasets):
+    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify)
+    judging = (risk, attack, report, compare, reproduce)
+    for command in (*working, *judging, algorithms, models, metrics, attacks, datasets):
         main.add_command(command)
 
 

@@ -6,14 +6,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..charts.blocks import render_parts
 from ..errors import ParameterError, WriteError
 from ..progress import Progress
-from ..utility.measuring import Known, measure_utility
+from ..utility.measuring import Known, check_published, measure_utility
 from ..utility.queries import Workload
 from .facts import Findings, Subject, collect, published_sizes
 from .markdown import markdown
@@ -22,6 +22,7 @@ from .parts import parts_of, summary_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..attacks.base import Attacks
     from ..comparing import Comparison
     from ..policy import Policy
     from ..release import Release
@@ -142,6 +143,8 @@ class Wanted:
         Whether the hash of the original is told; only for a report that stays in the house.
     attacks : bool
         Whether attacks are run.
+    fraction : float, optional
+        Share of the population that is in the table, for the risks that depend on it.
     progress : Progress
     """
 
@@ -151,15 +154,15 @@ class Wanted:
     files: Mapping[str, str] | None = None
     input_hash: bool = False
     attacks: bool = True
+    fraction: float | None = None
     progress: Progress = field(default_factory=Progress)
 
 
 def report_release(release: Release, wanted: Wanted) -> Report:
     """Return the report on a release that was made just now."""
     noisy = any(column.form.noisy for column in release.policy.schema.quasi)
-    original = release.prepared.table.data
     subject = Subject(
-        original=original,
+        original=release.prepared.table.data,
         published=release.published,
         policy=release.policy,
         evidence=release.evidence,
@@ -171,23 +174,38 @@ def report_release(release: Release, wanted: Wanted) -> Report:
             "seed": release.seed,
         },
     )
+    seed = wanted.workload.seed
+    with wanted.progress.stage("measuring risk"):
+        risk = release.risk(fraction=wanted.fraction, seed=seed)
+    attacks = release.attack(seed=seed, progress=wanted.progress) if wanted.attacks else None
     loss = release.metrics.get("ncp")
     known = Known(release.prepared.encoded, release.rows, loss if isinstance(loss, dict) else {})
-    return _report(subject, known, wanted)
+    return _report(subject, known, Findings(risk=risk.to_dict(), attacks=_plain(attacks)), wanted)
 
 
 def report_tables(original: pa.Table, published: pa.Table, policy: Policy, wanted: Wanted) -> Report:
     """Return the report on a published table, whoever made it, against its original."""
-    from ..api import verify
+    from .. import api
 
     policy = policy.resolved(original)
+    seed = wanted.workload.seed
     with wanted.progress.stage("verifying"):
-        evidence = verify(published, policy)
-    sizes = published_sizes(published, policy)
-    return _report(Subject(original, published, policy, evidence, {}, sizes), Known(), wanted)
+        evidence = api.verify(published, policy)
+    check_published(published, policy)
+    subject = Subject(original, published, policy, evidence, {}, published_sizes(published, policy))
+    with wanted.progress.stage("measuring risk"):
+        risk = api.risk(original, published, policy, fraction=wanted.fraction, seed=seed)
+    attacks = None
+    if wanted.attacks:
+        attacks = api.attack(original, published, policy, before=True, seed=seed, progress=wanted.progress)
+    return _report(subject, Known(), Findings(risk=risk.to_dict(), attacks=_plain(attacks)), wanted)
 
 
-def _report(subject: Subject, known: Known, wanted: Wanted) -> Report:
+def _plain(attacks: Attacks | None) -> dict[str, Any] | None:
+    return None if attacks is None else attacks.to_dict()
+
+
+def _report(subject: Subject, known: Known, found: Findings, wanted: Wanted) -> Report:
     with wanted.progress.stage("measuring utility"):
         utility = measure_utility(
             subject.original,
@@ -197,5 +215,5 @@ def _report(subject: Subject, known: Known, wanted: Wanted) -> Report:
             workload=wanted.workload,
             known=known,
         )
-    found = Findings(utility, comparison=wanted.compared)
+    found = replace(found, utility=utility, comparison=wanted.compared)
     return Report(collect(subject, found, files=wanted.files, input_hash=wanted.input_hash))

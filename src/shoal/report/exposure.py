@@ -12,12 +12,14 @@ Facts = dict[str, Any]
 
 
 def attack_tile(facts: Facts) -> Tile | None:
-    """Return the number of attacks that beat their reference, where attacks were run."""
+    """Return the attack that learns most beyond guessing, where attacks were run."""
     attacks = facts["attacks"]
     if not attacks or not attacks["results"]:
         return None
-    better = sum(result["better_than_guessing"] for result in attacks["results"])
-    return Tile(f"{better} of {len(attacks['results'])}", "attacks do better than guessing", "beyond doubt")
+    worst = max(attacks["results"], key=lambda result: result["excess"])
+    guessing = percent(_reference(worst)["value"])
+    text = f"{attack_name(worst)}; without the table {guessing}"
+    return Tile(percent(worst["success"]["value"]), "success of the strongest attack", text)
 
 
 def risk_part(facts: Facts) -> Part | None:
@@ -107,20 +109,19 @@ def _above(before: Facts, after: Facts) -> Table | None:
 
 
 def _uniques(uniques: Facts) -> list[Block]:
-    found = uniques.get("sets") or uniques.get("smallest_sets") or []
+    found = uniques.get("identifying_sets") or []
     rows = tuple(
-        (
-            listed(each["columns"]),
-            number(each.get("records", each.get("singled_out"))),
-            percent(each["share"]),
-        )
-        for each in found[:10]
-        if "columns" in each and "share" in each
+        (listed(each["columns"]), number(each["records"]), percent(each["share"]))
+        for each in sorted(found, key=lambda each: (each["size"], -each["records"]))[:10]
     )
     if not rows:
         return []
-    text = "In the original, these columns together single people out; fewer of them do not."
-    return [Text(text), Table(("columns", "records", "share"), rows, frozenset({1, 2}))]
+    text = (
+        f"In the original, {counted(uniques['special'], 'record')} ({percent(uniques['special_share'])}) "
+        "stood out by a few columns alone. The sets of columns that singled out most, smallest first:"
+    )
+    header = ("whoever knows", "singles out", "share of the records")
+    return [Text(text), Table(header, rows, frozenset({1, 2}))]
 
 
 def _population(before: Facts, after: Facts | None) -> str:

@@ -141,7 +141,7 @@ def measure_utility(
     policy = policy.resolved(original)
     if not policy.schema.quasi:
         raise PolicyError("the policy names no quasi-identifier", hint="There is nothing to measure.")
-    _check_columns(published, policy)
+    check_published(published, policy)
     tables = Tables(original, published, known.rows)
     if target is not None:
         check_target(target, tables, policy)
@@ -178,7 +178,8 @@ def losses(lines: tuple[Line, ...], spreads: list[Spread]) -> dict[str, float]:
     return found
 
 
-def _check_columns(published: pa.Table, policy: Policy) -> None:
+def check_published(published: pa.Table, policy: Policy) -> None:
+    """Raise unless a table has every column that a release of the policy has."""
     named = [c for c in policy.schema.columns if c.role in (Role.QUASI, Role.SENSITIVE)]
     missing = [n for c in named for n in c.published_names if n not in published.column_names]
     if missing:
