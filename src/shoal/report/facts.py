@@ -14,8 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import registry
+from ..columnar import hash_table
 from ..comparing import k_of
-from ..release import describe_policy, hash_table, versions
+from ..release import describe_policy, versions
 
 if TYPE_CHECKING:
     from ..comparing import Comparison
