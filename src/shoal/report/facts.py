@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import registry
-from ..columnar import hash_table
 from ..comparing import k_of
+from ..io.columnar import hash_table
 from ..release import describe_policy, versions
 
 if TYPE_CHECKING:
