@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "real_data: reads the real data sets in the folder SHOAL_DATA")
     config.addinivalue_line("markers", "browser: opens pages in headless Chromium")
     config.addinivalue_line("markers", "postgres: starts a PostgreSQL server")
+    config.addinivalue_line("markers", "spark: starts Spark on this machine")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -40,6 +42,7 @@ def needs() -> list[tuple[str, bool, str]]:
         ("real_data", DATA.is_dir(), "the tests that read real data sets; name their folder in SHOAL_DATA"),
         ("browser", EXECUTABLE is not None, "the tests that open pages in a browser; install chromium"),
         ("postgres", PROGRAMS is not None, "the tests that start a PostgreSQL server; install postgresql"),
+        ("spark", shutil.which("java") is not None, "the tests that start Spark; install a Java runtime"),
     ]
 
 

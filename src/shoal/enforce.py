@@ -124,6 +124,24 @@ def _repair(
     return partition.relabelled(merger.labels())
 
 
+def merge_until_kept(partition: Partition, encoded: Encoded, rules: Rules) -> Partition:
+    """Return the partition with failing classes merged until all keep the rules, or one class is left.
+
+    For a part of a table whose rules are those of the whole, which the models themselves cannot judge.
+    """
+    sensitive = encoded.flat_sensitive()
+    stats = make_stats(rules)
+    while partition.classes > 1:
+        kept = [class_ok(rules, sensitive, partition.members(c), stats) for c in range(partition.classes)]
+        failing = np.flatnonzero(~np.array(kept, dtype=bool))
+        if not len(failing):
+            return partition
+        merger = _Merger(partition, encoded, rules)
+        merger.run(failing, 0)
+        partition = partition.relabelled(merger.labels())
+    return partition
+
+
 def unite_equal_cells(partition: Partition, encoded: Encoded) -> Partition:
     """Return the partition in which classes that cover the same values in every column are one."""
     space = encoded.space()

@@ -127,7 +127,7 @@ def test_a_password_is_never_shown() -> None:
     while error is not None:
         assert "S3cret" not in str(error)
         assert "\n" not in str(error)
-        error = error.__cause__
+        error = error.__cause__ or error.__context__
     assert "127.0.0.1:1/clinic" in str(caught.value)
 
 

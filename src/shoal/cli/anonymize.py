@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ..errors import ParameterError, WriteError
+from .on_spark import SparkJob
 from .options import (
     STANDARD,
     PolicyOptions,
@@ -109,6 +110,13 @@ class _Targets:
 @click.option("--report", metavar="FILE", help="Also a report on the release: .html, .json or .md.")
 @click.option("--target", help="For the report: a column that models are trained to predict.")
 @click.option("--force", is_flag=True, help="Overwrite existing output.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Where the work is done; spark takes and makes Parquet.",
+)
 @reading_options
 @screen_options
 def anonymize(
@@ -120,6 +128,7 @@ def anonymize(
     seed: int,
     key_file: str | None,
     noise_seed: int | None,
+    engine: str,
     reading: Reading,
     screen: Screen,
     **targets: Any,
@@ -135,10 +144,16 @@ def anonymize(
     if screen.as_json and writing.out == STANDARD:
         raise ParameterError("--json and --out - both want standard output", hint="Name a file.")
     screen.data_on_stdout = writing.out == STANDARD
-    writing.check(reading.source(data), policy.policy, key_file)
+    if engine == "local":  # paths of a cluster are its own
+        writing.check(reading.source(data), policy.policy, key_file)
     parameters = algorithm_parameters(algorithm, settings)
     promised = policy.read()
     key = None if key_file is None else _key(key_file)
+    if engine == "spark":
+        chosen = "mondrian" if algorithm == "auto" else algorithm
+        options = {"algorithm": chosen, "seed": seed, "key": key, **parameters}
+        SparkJob(data, promised, options, writing.out, writing.force).run(screen)
+        return
     release = api.anonymize(
         reading.table(data),
         promised,

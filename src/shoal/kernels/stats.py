@@ -165,6 +165,18 @@ def class_ok(rules: Rules, sensitive: NDArray[np.int32], records: NDArray[np.int
     return stats_ok(stats, rules)
 
 
+@njit(cache=True)
+def counts_ok(rules: Rules, size: int, counts: NDArray[np.int64]) -> bool:
+    """Return whether a class of `size` records with these counts of all values keeps every promise."""
+    stats = make_stats(rules)
+    stats.size[0] = size
+    for j in range(len(stats.distinct)):
+        for value in range(rules.start[j], rules.start[j + 1]):
+            if counts[value] > 0:
+                add_count(stats, rules, j, value, counts[value])
+    return stats_ok(stats, rules)
+
+
 # The tests below take the few arrays they read, not the named tuples: handing over a tuple to a function that
 # is not inlined counts references to each of its arrays, which costs more than the tests do.
 

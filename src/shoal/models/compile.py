@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from .base import Model
 
 
+Overall = tuple[int, list[NDArray[np.int64]]]  # records, and how many of them have each sensitive value
+
+
 @dataclass(slots=True, eq=False)
 class RulesDraft:
     """Thresholds being tightened, model by model. The fields are those of `Rules`, before they are frozen.
@@ -39,17 +42,22 @@ class RulesDraft:
     cap: NDArray[np.float64]
 
     @classmethod
-    def neutral(cls, encoded: Encoded, kept: NDArray[np.bool_] | None) -> RulesDraft:
-        """Return the draft that asks for nothing, over the records in `kept`."""
+    def neutral(
+        cls, encoded: Encoded, kept: NDArray[np.bool_] | None, overall: Overall | None = None
+    ) -> RulesDraft:
+        """Return the draft that asks for nothing, over the records in `kept` or an `overall` given."""
         columns = len(encoded.sensitive)
         sizes = np.array([column.size for column in encoded.sensitive], dtype=np.int64)
         start = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-        codes = encoded.sensitive_codes if kept is None else encoded.sensitive_codes[kept]
-        counts = [np.bincount(codes[:, j], minlength=size) for j, size in enumerate(sizes)]
+        if overall is None:
+            codes = encoded.sensitive_codes if kept is None else encoded.sensitive_codes[kept]
+            counts = [np.bincount(codes[:, j], minlength=size) for j, size in enumerate(sizes)]
+            overall = len(codes), counts
+        records, counts = overall
         unlimited = np.full(columns, np.inf)
         return cls(
             encoded=encoded,
-            records=len(codes),
+            records=records,
             k=1,
             start=start,
             min_distinct=np.ones(columns, dtype=np.int64),
@@ -59,7 +67,7 @@ class RulesDraft:
             t_equal=unlimited.copy(),
             t_ordered=unlimited.copy(),
             t_tree=unlimited.copy(),
-            overall=np.concatenate([np.zeros(0), *counts]),
+            overall=np.concatenate([np.zeros(0), *counts]).astype(np.float64),
             floor=np.zeros(start[-1]),
             cap=np.full(start[-1], np.inf),
         )
@@ -156,9 +164,15 @@ def tree_steps(nodes: NDArray[np.int32], heights: NDArray[np.int32]) -> NDArray[
 
 
 def compile_rules(
-    models: tuple[Model, ...], encoded: Encoded, kept: NDArray[np.bool_] | None = None
+    models: tuple[Model, ...],
+    encoded: Encoded,
+    kept: NDArray[np.bool_] | None = None,
+    overall: Overall | None = None,
 ) -> Rules:
     """Return the thresholds of all models together, over the records in `kept` (all when None).
+
+    Where `encoded` is only a part of a table, `overall` says how many records the whole has, and how many of
+    them have each value of each sensitive column.
 
     Several models on one column combine to the stricter one. Two recursive (c, l) requirements combine to the
     greater l and the smaller c, which implies both.
@@ -174,7 +188,7 @@ def compile_rules(
     >>> rules.k, rules.min_distinct.tolist()
     (2, [2])
     """
-    draft = RulesDraft.neutral(encoded, kept)
+    draft = RulesDraft.neutral(encoded, kept, overall)
     names = tuple(column.name for column in encoded.sensitive)
     for model in models:
         if not model.per_column:

@@ -19,8 +19,12 @@ __all__ = ["Address", "manifest_table", "open_session", "parse", "put", "read_da
 
 def read_database(address: Address) -> pa.Table:
     """Return the table at an address; where the database holds only one, it need not be named."""
-    with explained(address, write=False), open_session(address) as session:
-        return session.read(_found(session, address))
+
+    def work() -> pa.Table:
+        with open_session(address) as session:
+            return session.read(_found(session, address))
+
+    return explained(address, work, write=False)
 
 
 def _found(session: Session, address: Address) -> Address:
@@ -59,10 +63,15 @@ def target(text: str | os.PathLike[str], *, replace: bool) -> Address | None:
             f"{address.label} names no table to write", hint="Add it to the address: .../database/table."
         )
     if address.engine == "postgresql" or os.path.exists(address.where):
-        with explained(address, write=True), open_session(address) as session:
-            if session.exists(address) and not replace:
-                raise WriteError(f"the table {address.label} exists", hint="Give another name, or --force.")
+        exists = explained(address, lambda: _exists(address), write=True)
+        if exists and not replace:
+            raise WriteError(f"the table {address.label} exists", hint="Give another name, or --force.")
     return address
+
+
+def _exists(address: Address) -> bool:
+    with open_session(address) as session:
+        return session.exists(address)
 
 
 def manifest_table(table: str) -> str:
@@ -102,11 +111,15 @@ def put(address: Address, tables: dict[str, pa.Table], check: Callable[[pa.Table
     check : function
         Told what the first table holds before others can see it; what it raises leaves everything as it was.
     """
-    with explained(address, write=True), open_session(address, write=True) as session:
-        for name, content in tables.items():
-            _put_in_place(session, address.beside(name), content)
-        check(session.read(address))
-        session.commit()
+
+    def work() -> None:
+        with open_session(address, write=True) as session:
+            for name, content in tables.items():
+                _put_in_place(session, address.beside(name), content)
+            check(session.read(address))
+            session.commit()
+
+    explained(address, work, write=True)
 
 
 def _put_in_place(session: Session, final: Address, content: pa.Table) -> None:

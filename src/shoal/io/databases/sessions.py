@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
 from ...errors import DataError, MissingExtra, ShoalError, WriteError
 from .address import Address
+
+T = TypeVar("T")
 
 
 class Session(Protocol):
@@ -49,18 +50,17 @@ class Session(Protocol):
 
 def open_session(address: Address, *, write: bool = False) -> Session:
     """Return a session on a database; reading sessions change nothing."""
-    with explained(address, write=write):
-        if address.engine == "postgresql":
-            from .postgres import PostgresSession
+    if address.engine == "postgresql":
+        from .postgres import PostgresSession
 
-            return PostgresSession(address)
-        if address.engine == "sqlite":
-            from .sqlite import SqliteSession
+        return PostgresSession(address)
+    if address.engine == "sqlite":
+        from .sqlite import SqliteSession
 
-            return SqliteSession(address, write=write)
-        from .duck import DuckSession
+        return SqliteSession(address, write=write)
+    from .duck import DuckSession
 
-        return DuckSession(address, write=write)
+    return DuckSession(address, write=write)
 
 
 _BY_STATE = {  # the first two or all five characters of an SQLSTATE
@@ -80,13 +80,15 @@ _BY_STATE = {  # the first two or all five characters of an SQLSTATE
 }
 
 
-@contextlib.contextmanager
-def explained(address: Address, *, write: bool) -> Iterator[None]:
-    """Turn what a driver says into one line without it: drivers quote cells, users and passwords."""
+def explained(address: Address, work: Callable[[], T], *, write: bool) -> T:
+    """Return what `work` returns; what a driver says becomes one line without it.
+
+    Drivers quote cells, users and passwords. The line is raised when the driver's exception is gone, so that
+    it does not travel along as its context.
+    """
     reason, hint = "", ""
     try:
-        yield
-        return
+        return work()
     except (ShoalError, KeyboardInterrupt, MemoryError):
         raise
     except ModuleNotFoundError as error:

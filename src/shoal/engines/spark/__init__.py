@@ -1,0 +1,1 @@
+"""The stages on a Spark cluster: dictionaries, cuts, cells, verification, one file each."""

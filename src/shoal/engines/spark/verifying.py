@@ -1,0 +1,204 @@
+"""Every promise recomputed from a published Spark table: a plain group-by over its quasi-identifiers.
+
+Groups are counted by Spark, null being equal to null only; the definitions of the models are those of
+`shoal.verification`, applied to the counts. Nothing that made the classes is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from ...evidence import Evidence, Promise
+from ...inference import complete_from, without_nan
+from ...policy import Policy
+from ...schema import Action, Column
+from ...verification.checks import check
+from ...verification.groups import Counts, Examined, Unverifiable, rank_values
+from ...verification.verify import column_problems
+from .whole import MOST_VALUES, _quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_OUTCOME = pa.schema(
+    {
+        "failing": pa.int64(),
+        "worst": pa.float64(),
+        "required": pa.float64(),
+        "better": pa.string(),
+        "reason": pa.string(),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Values:
+    """The values of one sensitive column over the whole published table."""
+
+    column: Column
+    values: pa.Array  # in the column's order
+    overall: NDArray[np.int64]
+
+
+def verify_spark(published: DataFrame, policy: Policy) -> Evidence:
+    """Return the evidence for a published Spark table; see `shoal.verify` for what it means."""
+    problems = [] if policy.models else ["the policy promises nothing"]
+    problems += column_problems(_empty(published), policy)
+    problems += _identifier_problems(published, policy)
+    names = [name for column in policy.schema.quasi for name in column.published_names]
+    promises: list[Promise] = []
+    records = groups = 0
+    if set(names) <= set(published.columns):
+        counted = _per_column(published, policy, names)
+        groups, records = _sizes(published, names)
+        for model, column in policy.promises():
+            promises.append(_promise(model, column, counted, problems))
+    return Evidence(tuple(promises), records, groups, problems=tuple(dict.fromkeys(problems)))
+
+
+def _empty(published: DataFrame) -> pa.Table:
+    return published.limit(0).toArrow()
+
+
+def _identifier_problems(published: DataFrame, policy: Policy) -> list[str]:
+    """Return which direct identifiers are published as they were, cell by cell."""
+    kept = [
+        c for c in policy.schema.identifiers if c.name in published.columns and c.action is not Action.DROP
+    ]
+    if not kept:
+        return []
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = column_problems(pa.Table.from_batches([batch]), policy.with_models(()).with_columns(kept))
+            yield pa.RecordBatch.from_pydict({"bad": pa.array([len(found)], pa.int64())})
+
+    cells = published.select(*[_quoted(column.name) for column in kept])
+    bad = cells.mapInArrow(look, "bad long").agg(sf.sum("bad")).collect()[0][0] or 0
+    return ["cells of a direct identifier are published as they were"] if bad else []
+
+
+def _sizes(published: DataFrame, names: list[str]) -> tuple[int, int]:
+    grouped = published.groupBy(*[_quoted(name) for name in names]).agg(sf.count(sf.lit(1)).alias("n"))
+    row = grouped.agg(sf.count(sf.lit(1)), sf.sum("n")).collect()[0]
+    return int(row[0]), int(row[1] or 0)
+
+
+def _per_column(published: DataFrame, policy: Policy, names: list[str]) -> dict[str | None, Any]:
+    """Return, per sensitive column (None: sizes only), the groups with their counts, and the values."""
+    keys = [sf.col(_quoted(name)) for name in names]
+    sizes = published.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+    found: dict[str | None, Any] = {None: (sizes.select("n"), None)}
+    for column in policy.schema.sensitive:
+        if column.name not in published.columns:
+            continue
+        cell = sf.col(_quoted(column.name))
+        pairs = published.groupBy(*keys, cell.alias("__value")).agg(sf.count(sf.lit(1)).alias("__n"))
+        listed = pairs.groupBy(*keys).agg(
+            sf.collect_list(sf.struct(sf.col("__value").alias("value"), sf.col("__n").alias("n"))).alias(
+                "pairs"
+            )
+        )
+        found[column.name] = (listed.select("pairs"), _values(published, column))
+    return found
+
+
+def _values(published: DataFrame, column: Column) -> _Values | None:
+    cell = sf.col(_quoted(column.name)).alias("value")
+    rows = published.groupBy(cell).agg(sf.count(sf.lit(1)).alias("n")).limit(MOST_VALUES + 1).toArrow()
+    if rows.num_rows > MOST_VALUES:
+        return None
+    values = without_nan(rows.column("value"))
+    flat = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    complete = complete_from(column, values)
+    rank = rank_values(flat, complete)
+    overall = np.zeros(len(flat), dtype=np.int64)
+    overall[rank] = rows.column("n").to_numpy()
+    return _Values(complete, flat.take(pa.array(np.argsort(rank))), overall)
+
+
+def _promise(model: Any, name: str | None, counted: dict[str | None, Any], problems: list[str]) -> Promise:
+    """Return one promise, judged group by group in tasks and gathered."""
+    nothing = Promise(
+        model.name, model.to_dict(), name, float(model.required()), math.nan, model.better, False, 0
+    )
+    if name not in counted:
+        problems.append(f"{model.name} cannot be verified: the sensitive column {name!r} is missing")
+        return nothing
+    groups, values = counted[name]
+    if name is not None and values is None:
+        problems.append(f"{model.name} cannot be verified: {name!r} has more than {MOST_VALUES:,} values")
+        return nothing
+
+    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.num_rows:
+                yield pa.RecordBatch.from_pylist([_outcome(model, name, batch, values)], _OUTCOME)
+
+    rows = groups.mapInArrow(judge, from_arrow_schema(_OUTCOME)).collect()
+    reasons = sorted({row["reason"] for row in rows if row["reason"]})
+    if reasons or not rows:
+        problems.append(
+            f"{model.name} cannot be verified: {reasons[0] if reasons else 'there are no records'}"
+        )
+        return nothing
+    failing = sum(row["failing"] for row in rows)
+    worst = [row["worst"] for row in rows]
+    achieved = min(worst) if rows[0]["better"] == "higher" else max(worst)
+    return Promise(
+        model.name,
+        model.to_dict(),
+        name,
+        rows[0]["required"],
+        achieved,
+        rows[0]["better"],
+        failing == 0,
+        failing,
+    )
+
+
+def _outcome(model: Any, name: str | None, batch: pa.RecordBatch, values: _Values | None) -> dict[str, Any]:
+    """Return what one promise comes to on some of the groups."""
+    examined = _examined(name, batch, values)
+    outcome = {"failing": 0, "worst": math.nan, "required": math.nan, "better": model.better, "reason": ""}
+    try:
+        found = check(model, examined, name)
+    except Unverifiable as reason:
+        return outcome | {"reason": str(reason)}
+    return outcome | {
+        "failing": len(found.failing),
+        "worst": float(found.achieved),
+        "required": float(found.required),
+        "better": found.better,
+    }
+
+
+def _examined(name: str | None, batch: pa.RecordBatch, values: _Values | None) -> Examined:
+    """Return some groups in the form in which the checkers take a table."""
+    none = np.zeros(0, dtype=np.int64)
+    if name is None or values is None:
+        sizes = batch.column("n").to_numpy().astype(np.int64)
+        return Examined(pa.table({}), Policy(), none, sizes, none.astype(bool))
+    lists = batch.column("pairs")
+    pairs = lists.flatten()
+    group = np.repeat(np.arange(batch.num_rows), np.diff(lists.offsets.to_numpy()))
+    cells, counts = pairs.field("value"), pairs.field("n").to_numpy().astype(np.int64)
+    value = pc.index_in(without_nan(pa.chunked_array([cells])), value_set=values.values).to_numpy()
+    order = np.lexsort((value, group))
+    group, value, counts = group[order].astype(np.int64), value[order].astype(np.int64), counts[order]
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    found = Counts(values.column, values.values, group, value, counts, starts, values.overall)
+    sizes = np.bincount(group, weights=counts).astype(np.int64)
+    examined = Examined(pa.table({name: values.values}), Policy(), none, sizes, none.astype(bool))
+    examined._counts[name] = found
+    return examined
