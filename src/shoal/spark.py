@@ -6,13 +6,6 @@
 
 from __future__ import annotations
 
-from .errors import MissingExtra
-
-try:
-    import pyspark as _pyspark  # noqa: F401
-except ModuleNotFoundError:
-    raise MissingExtra.of("Spark", "spark") from None
-
 from .engines.spark.run import SparkRelease, anonymize
 from .engines.spark.session import read_parquet
 from .engines.spark.verifying import verify_spark as verify
