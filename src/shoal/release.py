@@ -125,7 +125,7 @@ class Described:
         """
         evidence = self.evidence.to_dict()
         provenance = evidence.pop("provenance")
-        found: dict[str, Any] = _plain(
+        found: dict[str, Any] = plain(
             {
                 "versions": provenance["versions"],
                 "policy": describe_policy(self.policy),
@@ -538,10 +538,10 @@ def versions() -> dict[str, str]:
     return {"shoal": __version__, "python": platform.python_version(), **found}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return nested values with numbers that JSON cannot hold as None."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -21,10 +21,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from ...evidence import Evidence, Promise
 from ...inference import complete_from, without_nan
 from ...policy import Policy
-from ...schema import Action, Column
+from ...schema import Column
 from ...verification.checks import check
 from ...verification.groups import Counts, Examined, Unverifiable, rank_values
-from ...verification.verify import column_problems
+from ...verification.verify import column_problems, identifier_problems
 from .whole import MOST_VALUES, _quoted
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class _Values:
 def verify_spark(published: DataFrame, policy: Policy) -> Evidence:
     """Return the evidence for a published Spark table; see `shoal.verify` for what it means."""
     problems = [] if policy.models else ["the policy promises nothing"]
-    problems += column_problems(_empty(published), policy)
+    problems += column_problems(list(published.columns), policy)
     problems += _identifier_problems(published, policy)
     names = [name for column in policy.schema.quasi for name in column.published_names]
     promises: list[Promise] = []
@@ -66,26 +66,22 @@ def verify_spark(published: DataFrame, policy: Policy) -> Evidence:
     return Evidence(tuple(promises), records, groups, problems=tuple(dict.fromkeys(problems)))
 
 
-def _empty(published: DataFrame) -> pa.Table:
-    return published.limit(0).toArrow()
-
-
 def _identifier_problems(published: DataFrame, policy: Policy) -> list[str]:
     """Return which direct identifiers are published as they were, cell by cell."""
-    kept = [
-        c for c in policy.schema.identifiers if c.name in published.columns and c.action is not Action.DROP
-    ]
-    if not kept:
-        return []
+    there = [column for column in policy.schema.identifiers if column.name in published.columns]
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            found = column_problems(pa.Table.from_batches([batch]), policy.with_models(()).with_columns(kept))
-            yield pa.RecordBatch.from_pydict({"bad": pa.array([len(found)], pa.int64())})
+            for column in there:
+                bad = identifier_problems(pa.chunked_array([batch.column(column.name)]), column)
+                names = [column.name] if bad else []
+                yield pa.RecordBatch.from_pydict({"name": pa.array(names, pa.string())})
 
-    cells = published.select(*[_quoted(column.name) for column in kept])
-    bad = cells.mapInArrow(look, "bad long").agg(sf.sum("bad")).collect()[0][0] or 0
-    return ["cells of a direct identifier are published as they were"] if bad else []
+    if not there:
+        return []
+    cells = published.select(*[_quoted(column.name) for column in there])
+    bad = cells.mapInArrow(look, "name string").distinct().collect()
+    return sorted(f"the identifier {row['name']!r} is published" for row in bad)
 
 
 def _sizes(published: DataFrame, names: list[str]) -> tuple[int, int]:
