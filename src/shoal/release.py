@@ -333,7 +333,7 @@ class Release(Described):
         self,
         path: str | os.PathLike[str],
         *,
-        order: Literal["shuffle", "keep"] = "shuffle",
+        order: Literal["shuffle", "sort", "keep"] = "shuffle",
         manifest: bool = True,
     ) -> Evidence:
         """Write the release, verify what was written, and only then put it in its place.
@@ -344,9 +344,10 @@ class Release(Described):
         ----------
         path : path
             Its ending says the format; "-" is CSV on standard output.
-        order : "shuffle" or "keep"
+        order : "shuffle", "sort" or "keep"
             Row order links records to their source, so records are shuffled with fresh entropy that is stored
-            nowhere.
+            nowhere. Sorted by their published cells they say nothing about it either, and the same policy,
+            algorithm and seed make the same file again, byte for byte.
         manifest : bool
             Whether `manifest`, with the hash of the file, is written beside it as ``<name>.manifest.json``.
 
@@ -362,12 +363,12 @@ class Release(Described):
         VerificationFailed
             When what was read back does not keep the policy. What stood at `path` is untouched.
         """
-        if order not in ("shuffle", "keep"):
-            raise ParameterError("'order' of write must be one of 'shuffle', 'keep'")
+        if order not in ("shuffle", "sort", "keep"):
+            raise ParameterError("'order' of write must be one of 'shuffle', 'sort', 'keep'")
         table = self.published.replace_schema_metadata(None)
         classes = self.partition.labels[self.rows]
-        if order == "shuffle":
-            turned = _fresh_permutation(table.num_rows)
+        if order != "keep":
+            turned = _fresh_permutation(table.num_rows) if order == "shuffle" else _sorted_order(table)
             table, classes = table.take(pa.array(turned)), classes[turned]
         described = self.manifest() if manifest else None
         return write_verified(table, path, self.policy, described, classes)
@@ -528,6 +529,23 @@ def _fresh_permutation(n: int) -> NDArray[np.int64]:
     import secrets
 
     return np.random.default_rng(secrets.randbits(256)).permutation(n)
+
+
+def _sorted_order(table: pa.Table) -> NDArray[np.int64]:
+    """Return the row numbers of a table in the order of its cells, first column first, nulls last."""
+    columns = {str(j): _sortable(column) for j, column in enumerate(table.columns)}
+    keys = [(name, "ascending") for name in columns]
+    found: NDArray[np.int64] = pc.sort_indices(pa.table(columns), sort_keys=keys).to_numpy().astype(np.int64)
+    return found
+
+
+def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column as values that have an order: categories as what they stand for, lists as texts."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([list(map(repr, column.to_pylist()))], pa.string())
+    return column
 
 
 def versions() -> dict[str, str]:

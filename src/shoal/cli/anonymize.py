@@ -50,7 +50,7 @@ class _Targets:
 
     out: str | None
     labels: str | None
-    order: Literal["shuffle", "keep"]
+    order: Literal["shuffle", "sort", "keep"]
     force: bool
     report: str | None
     target: str | None
@@ -95,10 +95,11 @@ class _Targets:
 @click.option("--seed", default=0, show_default=True, help="Decides ties and random choices.")
 @click.option(
     "--order",
-    type=click.Choice(["shuffle", "keep"]),
+    type=click.Choice(["shuffle", "sort", "keep"]),
     default="shuffle",
     show_default=True,
-    help="Row order links records to their source, so it is shuffled unless kept.",
+    help="Row order links records to their source: shuffle it, sort by what is published (the same file "
+    "again, byte for byte), or keep it.",
 )
 @click.option("--key-file", metavar="FILE", help="Secret for pseudonyms, at least 16 bytes; never stored.")
 @click.option(
