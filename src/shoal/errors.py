@@ -98,3 +98,32 @@ class WriteError(ShoalError):
     """The release could not be written; whatever stood at the target is untouched."""
 
     default_code = "S401"
+
+
+class InternalError(ShoalError):
+    """Something nobody foresaw."""
+
+    default_code = "S901"
+
+    @classmethod
+    def of(cls, error: BaseException) -> InternalError:
+        """Return the error that says where another happened, and not what: its message may quote cells.
+
+        Examples
+        --------
+        >>> try:
+        ...     {}["a cell"]
+        ... except KeyError as error:
+        ...     print(InternalError.of(error).message.partition(":")[0])
+        unexpected KeyError at <doctest shoal.errors.InternalError.of[0]>
+        """
+        import os
+
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
+        return cls(
+            f"unexpected {type(error).__name__} at {where}",
+            hint="Set SHOAL_DEBUG=1 to see where it comes from (the traceback may show values of the table).",
+        )
