@@ -42,6 +42,21 @@ _FLAGS = (
 _PATIENCE = 60.0  # seconds for any answer: two cores may be busy with other tests
 
 
+# Key -> its code, its number, the text it types.
+_KEYS = {
+    "Tab": ("Tab", 9, ""),
+    "Enter": ("Enter", 13, "\r"),
+    "Space": ("Space", 32, " "),
+    "Escape": ("Escape", 27, ""),
+    "ArrowLeft": ("ArrowLeft", 37, ""),
+    "ArrowUp": ("ArrowUp", 38, ""),
+    "ArrowRight": ("ArrowRight", 39, ""),
+    "ArrowDown": ("ArrowDown", 40, ""),
+    "Home": ("Home", 36, ""),
+    "End": ("End", 35, ""),
+}
+
+
 class BrowserError(AssertionError):
     """The browser did not do what was asked."""
 
@@ -207,6 +222,46 @@ class Page:
             " for (const name of ['input', 'change'])"
             " field.dispatchEvent(new Event(name, {bubbles: true})); })()"
         )
+
+    def click_at(self, selector: str) -> None:
+        """Click the middle of an element with the mouse, scrolled into view: whatever lies there gets it."""
+        self.wait_for(f"document.querySelector({json.dumps(selector)}) !== null")
+        x, y = self.evaluate(
+            f"(() => {{ const element = document.querySelector({json.dumps(selector)});"
+            " element.scrollIntoView({block: 'center', behavior: 'instant'});"
+            " const box = element.getBoundingClientRect();"
+            " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+        )
+        for kind, buttons in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)):
+            button = "none" if kind == "mouseMoved" else "left"
+            self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
+            )
+
+    def press(self, key: str, *, times: int = 1, shift: bool = False, control: bool = False) -> None:
+        """Press a key that is no letter ("Tab", "Enter", "Space", ...), or a letter with control."""
+        code, number, text = _KEYS.get(key, (f"Key{key.upper()}", ord(key.upper()[0]), ""))
+        name = " " if key == "Space" else key
+        held = {"key": name, "code": code, "windowsVirtualKeyCode": number}
+        held["modifiers"] = 2 * control + 8 * shift
+        for _ in range(times):
+            down = {**held, "text": text} if text and not control else held
+            self.call("Input.dispatchKeyEvent", type="keyDown", **down)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **held)
+
+    def type(self, text: str) -> None:
+        """Type a text into what has the focus."""
+        self.call("Input.insertText", text=text)
+
+    def tab_to(self, selector: str, *, most: int = 120) -> None:
+        """Press Tab until an element has the focus, as someone without a mouse has to."""
+        has_it = f"document.activeElement?.matches({json.dumps(selector)})"
+        self.wait_for(f"document.querySelector({json.dumps(selector)}) !== null")
+        for _ in range(most):
+            if self.evaluate(has_it):
+                return
+            self.press("Tab")
+        raise BrowserError(f"Tab never reaches {selector}")
 
     def choose_files(self, selector: str, *paths: str | Path) -> None:
         """Choose files in a file input."""

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..errors import ShoalError
+from ..errors import InternalError, ShoalError
 from .screen import print_json
 
 _DONE, _REFUSED = 0, 2
@@ -68,23 +68,11 @@ def _as_shoal_error(error: Exception) -> ShoalError:
         return _UsageError(error.format_message())
     if isinstance(error, click.Abort):
         return _UsageError("interrupted", code="S902")
-    # The message of an unforeseen exception may quote cells; its type and place do not.
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
-    return _InternalError(
-        f"unexpected {type(error).__name__} at {where}",
-        hint="Set SHOAL_DEBUG=1 to see where it comes from (the traceback may show values of the table).",
-    )
+    return InternalError.of(error)
 
 
 class _UsageError(ShoalError):
     default_code = "S110"
-
-
-class _InternalError(ShoalError):
-    default_code = "S901"
 
 
 def _report(error: ShoalError, *, as_json: bool) -> int:
@@ -127,9 +115,10 @@ def _register() -> None:
     from .report import report
     from .reproduce import reproduce
     from .risk import risk
+    from .ui import ui
     from .verify import verify
 
-    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify)
+    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify, ui)
     judging = (risk, attack, report, compare, reproduce)
     for command in (*working, *judging, algorithms, models, metrics, attacks, datasets):
         main.add_command(command)

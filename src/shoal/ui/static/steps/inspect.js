@@ -1,0 +1,59 @@
+// Step 5: what a candidate does to people's rows, where detail is lost, and what an attacker still learns.
+
+import {html, useState} from '../vendor/htm-preact.js';
+import {ask, go, kOf, state} from '../store.js';
+import {Button, Heading, Icon, Notice, Refused, count, percent, plural, useAnswer} from '../parts.js';
+import {Bars, Histogram} from '../charts.js';
+import {Making, useRelease} from '../making.js';
+
+function Tile({value, label, kind = ''}) {
+  return html`<div class=${`tile ${kind}`}><b>${value}</b><span>${label}</span></div>`;
+}
+
+function Rows({job}) {
+  const [real, setReal] = useState(false), [seed, setSeed] = useState(1);
+  const {answer, error, stale} = useAnswer(() => ask('rows', {job, real, count: 4, seed}), JSON.stringify([job, real, seed]), 0);
+  const names = answer ? answer.columns.filter((name) => answer.pairs.some((pair) => pair.before[name] !== undefined)) : [];
+  const role = (name) => (state.doc.columns[name] || {role: 'other'}).role;
+  const after = (pair, name) => {
+    if (name in pair.after) return pair.after[name] === null ? html`<i>empty</i>` : pair.after[name];
+    if (`${name}_min` in pair.after) return `${pair.after[`${name}_min`]} to ${pair.after[`${name}_max`]}`;
+    return html`<i>removed</i>`;
+  };
+  return html`<section class="panel"><div class="panel-head"><h2>Before and after</h2><div class="switch" role="group" aria-label="Which rows">
+      <button type="button" id="invented" aria-pressed=${real ? 'false' : 'true'} onClick=${() => setReal(false)}>Invented people</button><button type="button" id="real" aria-pressed=${real ? 'true' : 'false'} onClick=${() => setReal(true)}>Real records</button></div></div>
+    ${real ? html`<${Notice} kind="warn">These are real people. Make sure that nobody else can see this screen.<//>` : html`<p class="help">Nobody has these rows; a person who had would be published so.</p>`}
+    ${error && !stale ? html`<${Refused} error=${error} />` : !answer ? html`<p class="waiting">Choosing rows …</p>` : !answer.pairs.length ? html`<p class="help">Classes are so alike inside that no example can be invented. Look at real records instead.</p>` : html`<div class=${`pairs ${stale ? 'stale' : ''}`}>${answer.pairs.map((pair, i) => html`<table class="pair" key=${i}><caption>${pair.shared_by ? `Shared by ${plural(pair.shared_by, 'person', 'people')}` : 'Suppressed'}</caption>
+      <thead><tr><th scope="col"><span class="unseen">Column</span></th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <tbody>${names.map((name) => html`<tr key=${name} class=${role(name)}><th scope="row">${name}</th><td>${pair.before[name] === null ? html`<i>empty</i>` : pair.before[name]}</td><td>${after(pair, name)}</td></tr>`)}</tbody></table>`)}</div>`}
+    <${Button} id="others" kind="small" onClick=${() => setSeed(seed + 1)}>Show others<//></section>`;
+}
+
+function Attacks({result}) {
+  const {answer} = useAnswer(() => ask('audit', {quasi: Object.keys(state.doc.columns).filter((n) => state.doc.columns[n].role === 'quasi'), sensitive: Object.keys(state.doc.columns).filter((n) => state.doc.columns[n].role === 'sensitive')}), 'before', 0);
+  const now = result.audit;
+  const lines = answer ? [
+    ['People who are unique on what others may know', percent(answer.unique_share), percent(now.unique_share), now.unique === 0],
+    ['Chance of picking the right record, for the person most at risk', percent(1 / answer.smallest_class), percent(1 / now.smallest_class), true],
+    ['The same, on average', percent(answer.classes / answer.records), percent(now.classes / now.records), true],
+    ...now.sensitive.map((risk, i) => { const was = answer.sensitive[i]; const left = risk.certain + risk.certain_alone;
+      return [`People whose ${risk.column} is certain for whoever knows the rest`, count(was.certain + was.certain_alone), count(left), left === 0]; }),
+  ] : [];
+  return html`<section class="panel"><h2>What an attacker learns</h2><p class="help">Someone who knows every column of a person that others may know, and looks for that person.</p>
+    ${!answer ? html`<p class="waiting">Attacking …</p>` : html`<div class="scroll"><table class="attacks"><thead><tr><th scope="col">Attack</th><th scope="col" class="number">Before</th><th scope="col" class="number">After</th></tr></thead>
+      <tbody>${lines.map(([words, was, is, good]) => html`<tr><th scope="row">${words}</th><td class="number">${was}</td><td class="number">${good ? '' : html`<${Icon} name="warn" />`} ${is}</td></tr>`)}</tbody></table></div>`}</section>`;
+}
+
+export function InspectStep() {
+  const release = useRelease(), {result, id} = release, {chosen} = state.doc;
+  return html`<${Heading} title="What does it do?">${chosen.algorithm}${kOf() ? `, classes of at least ${kOf()}` : ''}. Look at it as the people in the table would, and as someone who looks for them.<//>
+    <${Making} ...${release} />
+    ${result && html`<div class="tiles"><${Tile} value=${percent(result.metrics.gcp, 1)} label="of the detail is lost" /><${Tile} value=${count(result.evidence.classes)} label="classes of people who look the same" />
+      <${Tile} value=${count(result.audit.smallest_class)} label="people in the smallest class" /><${Tile} value=${count(result.evidence.suppressed)} label="people left out" /></div>
+    <${Rows} job=${id} />
+    <div class="panels"><section class="panel"><h2>Detail lost, by column</h2><${Bars} label="Detail lost by column" unit=${(v) => percent(v, 1)} rows=${Object.entries(result.metrics.ncp).map(([name, value]) => ({name, value, of: 1}))} />
+      <p class="help">0% is the original, 100% is nothing left.</p></section>
+      <section class="panel"><h2>How large the classes are</h2><${Histogram} sizes=${result.sizes} least=${kOf()} /></section></div>
+    <${Attacks} result=${result} />`}
+    <div class="ends"><${Button} icon="back" id="back" onClick=${() => go('candidates')}>Candidates<//><${Button} kind="main" after="next" id="next" disabled=${!result} onClick=${() => go('release')}>Release<//></div>`;
+}
