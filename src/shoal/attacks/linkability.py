@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UnknownName
+from ..kernels.matching import share_a_bit
 from ..params import Integer, Names, Optional, param
 from ..risk.candidates import Candidates
 from ..risk.estimate import share_of
 from .base import Attack, AttackResult, CannotRun, Scene, listed, percent, share
 from .scenes import asked, candidates_of
-
-_FIGURES = 1 << 26  # of the matrices multiplied at once
-_WORK = 1 << 36  # multiplications
 
 
 @dataclass(frozen=True)
@@ -48,9 +46,7 @@ class Linkability(Attack):
         first, second = self._lists(known)
         people = asked(scene)[: self.people]
         near = candidates_of(scene, first, people), candidates_of(scene, second, people)
-        joint = _joint(*near)
-        people = people[: max(int((_WORK / max(len(joint[0]), 1)) ** 0.5), 100)]
-        links = _links(near, joint, len(people))
+        links = _links(near)
         credits = np.diag(links) / np.maximum(links.sum(axis=1), 1)
         success = share(credits, scene.seed)
         baseline = share_of(1.0, len(people), scene.seed)
@@ -79,39 +75,36 @@ class Linkability(Attack):
         return lists
 
 
-def _joint(one: Candidates, two: Candidates) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the pairs of groups that share a published record."""
-    width = len(two.cells.rows)
-    first, second = np.divmod(np.unique(one.group * width + two.group), width)
-    return first, second
-
-
-def _links(
-    candidates: tuple[Candidates, Candidates],
-    joint: tuple[NDArray[np.int64], NDArray[np.int64]],
-    people: int,
-) -> NDArray[np.bool_]:
+def _links(candidates: tuple[Candidates, Candidates]) -> NDArray[np.bool_]:
     """Return bool[first list, second list]: whether some published record is among the nearest to both."""
-    near = [_nearest(each, people) for each in candidates]
-    links = np.zeros((people, people), dtype=bool)
-    step = max(_FIGURES // people, 1)
-    for start in range(0, len(joint[0]), step):
-        one, two = (
-            each[:, pairs[start : start + step]].astype(np.float32)
-            for each, pairs in zip(near, joint, strict=True)
-        )
-        links |= (one @ two.T) > 0
-    return links
+    near = [_reached(each) for each in candidates]
+    # Groups of the two lists that share a record; only those that someone of each list comes nearest to.
+    first, second = (each.group for each in candidates)
+    both = near[0][first] & near[1][second]
+    width = len(candidates[1].cells.rows)
+    pairs = np.divmod(np.unique(first[both] * width + second[both]), width)
+    one, two = (_bits(each, groups) for each, groups in zip(candidates, pairs, strict=True))
+    links = np.zeros((len(one), len(two)), dtype=bool)
+    share_a_bit(one, two, links)
+    return links[np.ix_(candidates[0].person, candidates[1].person)]
 
 
-def _nearest(candidates: Candidates, people: int) -> NDArray[np.bool_]:
-    """Return bool[person, group]: which groups are among the nearest to each of the first people."""
-    asked_by: dict[int, list[int]] = {}
-    for i, look in enumerate(candidates.person[:people].tolist()):
-        asked_by.setdefault(look, []).append(i)
-    near = np.zeros((people, len(candidates.cells.rows)), dtype=bool)
-    for looks, starts, groups in candidates.lists():
-        for place, look in enumerate(looks.tolist()):
-            for i in asked_by.get(look, ()):
-                near[i, groups[starts[place] : starts[place + 1]]] = True
-    return near
+def _reached(candidates: Candidates) -> NDArray[np.bool_]:
+    """Return which groups are among the nearest to anyone."""
+    reached = np.zeros(len(candidates.cells.rows), dtype=bool)
+    for _, _, groups in candidates.lists():
+        reached[groups] = True
+    return reached
+
+
+def _bits(candidates: Candidates, groups: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return, per look, 64 to a word, whether each of these groups is among the nearest to it."""
+    words = -(-len(groups) // 64)
+    bits = np.zeros((len(candidates.known), words * 8), dtype=np.uint8)
+    for looks, starts, nearest in candidates.lists():
+        for look, start, end in zip(looks, starts[:-1], starts[1:], strict=True):
+            near = np.zeros(len(candidates.cells.rows), dtype=bool)
+            near[nearest[start:end]] = True
+            packed = np.packbits(near[groups])
+            bits[look, : len(packed)] = packed
+    return bits.view(np.uint64)

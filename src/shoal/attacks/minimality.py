@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..params import Integer, param
-from ..risk.candidates import Candidates, looks_of
+from ..risk.candidates import looks_of
 from ..risk.reading import Known, Line
 from .base import Attack, AttackResult, CannotRun, Scene, knowing, percent, share
 from .scenes import candidates_of, columns_of, secret_of, truthful
@@ -58,7 +58,7 @@ class Minimality(Attack):
         secret, rng = secret_of(scene, name), scene.generator(self.name + name)
         shares, k = secret.shares(), _least_size(scene)
         credits, plain, guessed, attacked = [], [], [], 0
-        for members, values in _classes(scene, known, name, rng):
+        for members, values in _classes(scene, known, name, 4 * self.classes, rng):
             cuts = _cuts(columns_of(scene, known), members, k)
             if not cuts:
                 continue
@@ -154,26 +154,33 @@ def _least_size(scene: Scene) -> int:
 
 
 def _classes(
-    scene: Scene, known: tuple[str, ...], name: str, rng: np.random.Generator
+    scene: Scene, known: tuple[str, ...], name: str, most: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield (people, published values) of classes that fit as many people as they have records, shuffled."""
-    secret, candidates = secret_of(scene, name), candidates_of(scene, known, scene.people)
-    order = np.argsort(candidates.group, kind="stable")
-    ends = np.concatenate([[0], np.cumsum(candidates.cells.rows)])
-    for group in rng.permutation(len(candidates.cells.rows)):
+    """Yield (people, published values) of classes that fit as many people as they have records, shuffled.
+
+    No more than `most` classes that are large enough to be cut are looked at.
+    """
+    secret, candidates = secret_of(scene, name), candidates_of(scene, known, scene.people[:1])
+    columns = columns_of(scene, known)[::-1]  # those with most cells first: few people are left after one
+    everyone = np.arange(scene.original.num_rows)
+    looks = scene.keep(("looks", known), lambda: [looks_of(column, everyone) for column in columns])
+    order, sizes = np.argsort(candidates.group, kind="stable"), candidates.cells.rows
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    large = np.flatnonzero(sizes >= 2 * _least_size(scene))
+    for group in rng.permutation(large)[:most]:
         rows = order[ends[group] : ends[group + 1]]
         if not secret.told[rows].all():
             continue
-        members = _fitting(columns_of(scene, known), candidates, int(group), int(rows[0]))
+        members = _fitting(columns, looks, int(rows[0]))
         if len(members) == len(rows):
             yield members, secret.shown.codes[rows]
 
 
-def _fitting(columns: list[Known], candidates: Candidates, group: int, row: int) -> NDArray[np.int64]:
-    """Return the people who fit a group's cells."""
-    people = np.arange(len(columns[0].value))
-    for column in columns:
-        look, cell = looks_of(column, people), column.cell[row]
+def _fitting(columns: list[Known], looks: list[NDArray[np.int32]], row: int) -> NDArray[np.int64]:
+    """Return the people who fit the cells of a published record."""
+    people = np.arange(len(looks[0]))
+    for i, (column, known) in enumerate(zip(columns, looks, strict=True)):
+        look, cell = known[people] if i else known, column.cell[row]
         if isinstance(column.scale, Line):
             fits = (look >= column.scale.low[cell]) & (look <= column.scale.high[cell])
         else:

@@ -17,7 +17,8 @@ from ..risk.reading import VAGUE, Known, read_columns
 from ..verification.groups import distinct
 from .base import CannotRun, Scene
 
-_CHECKS = 2_000_000_000  # comparisons of a person with a group that one search may take
+# Comparisons of a person with a record that one search may take. Where cells fit people, few are looked at.
+_CHECKS, _CHECKS_OF_NUMBERS = 1 << 34, 1 << 31
 _COUNTS = 1 << 24  # people x values counted at once
 _LEAST = 200  # people asked however large the table
 
@@ -32,7 +33,8 @@ def columns_of(scene: Scene, known: tuple[str, ...]) -> list[Known]:
 
 def asked(scene: Scene, values: int = 1) -> NDArray[np.int64]:
     """Return the people who are attacked: fewer where each has to be compared with very much."""
-    most = min(_CHECKS // max(scene.published.num_rows, 1), _COUNTS // max(values, 1))
+    checks = _CHECKS if truthful(scene, scene.quasi) else _CHECKS_OF_NUMBERS
+    most = min(checks // max(scene.published.num_rows, 1), _COUNTS // max(values, 1))
     return scene.people[: max(most, _LEAST)]
 
 

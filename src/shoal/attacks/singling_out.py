@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from ..kernels.matching import count_fitting
 from ..params import Flag, Integer, param
-from ..risk.candidates import cells_of, looks_of
+from ..risk.candidates import Looks, cells_of
 from ..risk.reading import Known, Line
 from .base import Attack, AttackResult, CannotRun, Scene, listed, percent, share
 from .scenes import columns_of, truthful
-
-_CHECKS = 1_000_000_000  # comparisons of a person with a description
 
 
 @dataclass(frozen=True)
@@ -51,30 +49,26 @@ class SinglingOut(Attack):
             column if truthful(scene, (column.name,)) else _halves(column)
             for column in columns_of(scene, names)
         ]
-        looks = np.stack([looks_of(column, np.arange(scene.original.num_rows)) for column in columns], axis=1)
-        looks, people = np.unique(looks, axis=0, return_counts=True)
-        tried = max(min(self.claims, _CHECKS // len(looks)), 100)
+        looks = Looks.of(columns, np.arange(scene.original.num_rows))
         rng = scene.generator(self.name)
-        drawn = rng.integers(0, scene.published.num_rows, (tried, len(columns)))
-        alone = _alone(columns, np.repeat(drawn[:, :1], len(columns), axis=1), looks, people)
+        drawn = rng.integers(0, scene.published.num_rows, (self.claims, len(columns)))
+        alone = _alone(columns, np.repeat(drawn[:, :1], len(columns), axis=1), looks)
         success = share(alone, scene.seed)
-        baseline = share(_alone(columns, drawn, looks, people), scene.seed)
+        baseline = share(_alone(columns, drawn, looks), scene.seed)
         verdict = (
             f"an attacker who describes published records by {listed(names)} singles out one person with "
             f"{percent(success.value)} of the descriptions; cells put together at random do with "
             f"{percent(baseline.value)}"
         )
-        details = {"described_by": list(names), "descriptions": tried}
+        details = {"described_by": list(names), "descriptions": self.claims}
         yield AttackResult(self.name, known, None, success, baseline, verdict=verdict, details=details)
 
 
-def _alone(
-    columns: list[Known], rows: NDArray[np.int64], looks: NDArray[np.int32], people: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _alone(columns: list[Known], rows: NDArray[np.int64], looks: Looks) -> NDArray[np.bool_]:
     """Return which descriptions fit exactly one person; `rows` says whose cell each takes, by column."""
     cells = cells_of(columns, [column.cell[rows[:, j]] for j, column in enumerate(columns)])
     counts = np.empty(len(rows), dtype=np.int64)
-    count_fitting(cells, np.ascontiguousarray(looks), people.astype(np.int64), 1, counts)
+    count_fitting(cells, looks.known, np.bincount(looks.person), looks.skips(), counts)
     return np.asarray(counts == 1)
 
 

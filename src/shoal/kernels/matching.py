@@ -115,20 +115,53 @@ def list_nearest(
 
 
 @njit(cache=True)
+def _misfit(cells: Cells, known: NDArray[np.int32], group: int) -> int:
+    """Return the first column in which a person does not fit a group, -1 when there is none."""
+    for j in range(len(known)):
+        width, low = cells.width[j], cells.low[j, group]
+        if width == 0:
+            fits = low <= known[j] <= cells.high[j, group]
+        elif width < 0:
+            fits = low == known[j]
+        else:
+            fits = cells.fits[cells.start[j] + low * width + known[j]] > 0
+        if not fits:
+            return j
+    return -1
+
+
+@njit(cache=True)
 def count_fitting(
     cells: Cells,
     known: NDArray[np.int32],
     people: NDArray[np.int64],
-    most: int,
+    skip: NDArray[np.int32],
     counts: NDArray[np.int64],
 ) -> None:
-    """Fill in how many people fit each group's cells, up to some number above `most`."""
+    """Fill in how many people fit each group's cells: 0, 1 or some number above.
+
+    People are sorted by what is known of them, and `skip` is to them what it is to groups in `Cells`.
+    """
     for g in range(len(counts)):
         counts[g] = 0
-        for i in range(len(known)):
-            if distance(cells, known[i], g, 0)[0] == 0:
+        i = 0
+        while i < len(known) and counts[g] < 2:
+            j = _misfit(cells, known[i], g)
+            if j < 0:
                 counts[g] += people[i]
-                if counts[g] > most:
+                i += 1
+            else:
+                i = skip[j, i]
+
+
+@njit(cache=True)
+def share_a_bit(one: NDArray[np.uint64], two: NDArray[np.uint64], found: NDArray[np.bool_]) -> None:
+    """Fill in, for each row of `one` and each of `two`, whether they have a bit in common."""
+    for i in range(len(one)):
+        for j in range(len(two)):
+            for w in range(one.shape[1]):
+                if one[i, w] & two[j, w]:
+                    found[i, j] = True
                     break
 
 

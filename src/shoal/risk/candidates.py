@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grouping import Coded, dense
+from ..grouping import Coded, combine, dense
 from ..kernels.matching import Cells, count_nearest, distances, list_nearest, tally
 from .reading import Known, Line, Same
 
@@ -97,12 +98,43 @@ def find_candidates(
     """
     group, first, rows = _groups(columns)
     cells = cells_of(columns, [column.cell[first] for column in columns], rows)
-    looks = np.stack([looks_of(column, people) for column in columns], axis=1)
-    known, person = np.unique(looks, axis=0, return_inverse=True)
-    known = np.ascontiguousarray(known)
-    found = np.empty((len(known), 4), dtype=np.int64)
-    count_nearest(cells, known, by_breadth, found)
-    return Candidates(group, cells, known, person.reshape(-1), found, by_breadth)
+    looks = Looks.of(columns, people)
+    found = np.empty((len(looks.known), 4), dtype=np.int64)
+    count_nearest(cells, looks.known, by_breadth, found)
+    return Candidates(group, cells, looks.known, looks.person, found, by_breadth)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looks:
+    """The different things that are known of people, sorted, first column first.
+
+    Attributes
+    ----------
+    known : int32[looks, columns]
+        As cells are compared with it.
+    person : int64[asked]
+        The look of each person.
+    """
+
+    known: NDArray[np.int32]
+    person: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Known], people: NDArray[np.int64]) -> Looks:
+        """Return the looks of these people."""
+        known, coded = [], []
+        for column in columns:
+            look = looks_of(column, people)
+            different, rank = np.unique(look, return_inverse=True)
+            known.append(look)
+            coded.append(Coded(rank.reshape(-1).astype(np.int64), len(different)))
+        together = combine(coded)  # which keeps the order
+        _, first = np.unique(together.codes, return_index=True)
+        return cls(np.ascontiguousarray(np.stack(known, axis=1)[first]), together.codes)
+
+    def skips(self) -> NDArray[np.int32]:
+        """Return, per column and look, the next look that differs in a column up to this one."""
+        return skips(self.known.T)
 
 
 def _groups(columns: Sequence[Known]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -141,11 +173,11 @@ def cells_of(
         low[j], width[j], start[j] = cell, column.scale.fits.shape[1], length
         tables.append(column.scale.fits.ravel())
         length += column.scale.fits.size
-    skip = _skips(chosen)
+    skip = skips(chosen)
     return Cells(low, high, width, start, np.concatenate(tables), breadth, rows, skip)
 
 
-def _skips(cells: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
+def skips(cells: Sequence[NDArray[np.integer[Any]]] | NDArray[np.int32]) -> NDArray[np.int32]:
     """Return, per column and group, the next group whose cells differ in a column up to this one."""
     groups = len(cells[0])
     skip = np.empty((len(cells), groups), dtype=np.int32)
