@@ -310,7 +310,7 @@ class _Costs:
     """What classes cost, in whole units, under the loss that is to become less."""
 
     def __init__(self, encoded: Encoded, partition: Partition, loss: str) -> None:
-        from .algorithms.k_member import search_columns, search_values
+        from .algorithms.row_index import search_columns, search_values
         from .kernels.k_member_index import FLAT
         from .kernels.space import SET, UNIT
 

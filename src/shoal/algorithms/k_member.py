@@ -3,48 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..encoding import Encoded
-from ..params import Choice, param
+from ..params import Choice, Flag, Names, Optional, Real, Text, param
 from ..partitions import Partition
-from ..progress import Run
-from .base import Algorithm
-from .distinct import distinct_rows
+from ..progress import Run, Stage
+from .growth import Growth
+from .guides import Guide, diversity_guides, label_guide, rule_guides
+from .sparing import outliers, rules_of, total_cost
+from .variants import Varied, by_variant
 
 if TYPE_CHECKING:
-    from ..kernels.k_member_index import Columns, Index
     from ..kernels.rules import Rules
-    from ..kernels.space import Space
-
-_BATCHES = 100  # a batch is the stretch between two looks at Ctrl-C and two steps of the progress bar
-_BATCH = 1000  # classes
 
 
 @dataclass(frozen=True)
-class KMember(Algorithm):
-    """Start a class at the record furthest from the last one, add the record that costs least until it has k.
+class KMember(Varied):
+    """Start a class at the record furthest from the last one, add the record that costs least until full.
 
     Every pick is the true minimum over all records that are left, found on a tree of boxes over the distinct
     rows. Equal picks are decided by a random order of the records, drawn from the seed.
 
     Parameters
     ----------
+    variant : "repaired" or "paper"
+        Sets `furthest_from`, `loss` and `promises` where they are none: seed, own and grow, or last, height
+        and repair.
     furthest_from : "seed" or "last"
         Whether a class starts furthest from the first record of the class before (the paper's prose) or from
         its last one (its pseudo-code).
     loss : "own" or "height"
         What grows least: shoal's loss, or the paper's height of the common ancestor, by which a column
         without hierarchy costs nothing with one value and everything with more.
+    promises : "grow" or "repair"
+        Whether a record joins only where the class can still come to keep the whole policy, or classes grow
+        by size alone and `enforce` merges those that fail.
+    price : float
+        In fully generalised cells: what a class may lose more by a record that the promises force upon it
+        than by the cheapest one. A class that would lose more is given up, and its records join others.
+    diversity : "none", "equal" or "sensitive"
+        Whether a record costs `diversity_penalty` more while it and all records of the class have the same
+        sensitive value, or the same truly sensitive value.
+    diversity_penalty : float
+        In fully generalised cells: what the loss of the class may grow by to avoid it.
+    truly_sensitive : list of str
+        The truly sensitive values, as text.
+    label : str, optional
+        Column of class labels, sensitive or a quasi-identifier. A record whose label is not a most frequent
+        one of the class costs `label_penalty` more.
+    label_penalty : float
+        In fully generalised cells.
+    suppress : bool
+        Suppress outliers, within the policy's limit, where that lowers the loss, suppressed cells counting
+        as fully generalised.
 
     Notes
     -----
-    Classes grow to the policy's least class size; `enforce` sees to the other promises. When fewer than k
-    records are left, each joins the class whose total loss grows least, in the order of the ties. Fewer than
-    2k records make one class.
+    A class is done at the policy's least size or, where it must be larger to keep the other promises, as soon
+    as it keeps them. It takes only records with which it can be completed, and of those, while there are any,
+    only such as later classes can spare. The records that are left over, fewer than k or such that no class
+    could be made of within the price, each join the class whose total loss grows least among those that keep
+    the policy, in the order of the ties. Fewer than 2k records make one class.
 
     References
     ----------
@@ -60,109 +80,65 @@ class KMember(Algorithm):
     name: ClassVar[str] = "k-member"
     summary: ClassVar[str] = "grows classes of k records, each by the record that costs least; low loss"
     reference: ClassVar[str] = "Byun, Kamra, Bertino and Li 2007"
+    variants: ClassVar[dict[str, dict[str, Any]]] = {
+        "repaired": {"furthest_from": "seed", "loss": "own", "promises": "grow"},
+        "paper": {"furthest_from": "last", "loss": "height", "promises": "repair"},
+    }
 
-    furthest_from: str = param(
-        Choice(("seed", "last")), "record of the last class that the next one starts far from", default="seed"
+    furthest_from: str | None = by_variant(
+        Choice(("seed", "last")), "record of the last class that the next one starts far from"
     )
-    loss: str = param(Choice(("own", "height")), "loss that grows least", default="own")
+    loss: str | None = by_variant(Choice(("own", "height")), "loss that grows least")
+    promises: str | None = by_variant(
+        Choice(("grow", "repair")), "keep the whole policy while classes grow, or merge afterwards"
+    )
+    price: float = param(Real(0), "cells a class may lose for a pick that promises force", default=1.0)
+    diversity: str = param(
+        Choice(("none", "equal", "sensitive")),
+        "which classes of one sensitive value to avoid",
+        default="none",
+    )
+    diversity_penalty: float = param(Real(0), "cells worth generalising to avoid one", default=10.0)
+    truly_sensitive: tuple[str, ...] = param(Names(), "the truly sensitive values, as text", default=())
+    label: str | None = param(Optional(Text()), "column of class labels to keep apart", default=None)
+    label_penalty: float = param(Real(0), "cells worth generalising for one more label alike", default=1.0)
+    suppress: bool = param(Flag(), "suppress outliers where that lowers the loss", default=False)
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
-        n, k = encoded.records, rules.k
-        with run.progress.stage("k-member", total=n) as stage:
-            if n < 2 * k:
-                stage.advance(n)
-                return Partition.single(n)
-            from ..kernels.k_member import grow_classes, make_state
-            from ..kernels.leftovers import place_leftovers
+        chosen = self.chosen
+        space = encoded.space(heights=chosen.loss == "height")
+        guides = chosen.guides(encoded, rules)
+        sparing = self.suppress and run.suppression > 0
+        with run.progress.stage("k-member", total=(1 + sparing) * encoded.records) as stage:
+            everyone = run.rng().permutation(encoded.records)
+            made = chosen.grown(Growth(encoded, space, rules, everyone), guides, stage)
+            if sparing:
+                kept = ~outliers(made, encoded, space, int(run.suppression * encoded.records))
+                some = Growth(encoded, space, rules_of(kept, encoded, rules, run), everyone[kept[everyone]])
+                again = chosen.grown(some, guides, stage)
+                made = min(made, again, key=lambda one: total_cost(one, encoded, space))
+        return made
 
-            space = encoded.space(heights=self.loss == "height")
-            by_priority = run.rng().permutation(n)
-            columns = search_columns(space)
-            index, seed = _index(encoded, space, columns, by_priority)
-            state = make_state(columns, len(index.left))
-            members = np.empty((n // k, k), dtype=np.int64)
-            batch = min(-(-len(members) // _BATCHES), _BATCH)
-            for first in range(0, len(members), batch):
-                grown = members[first : first + batch]
-                grow_classes(index, columns, state, seed, grown, self.furthest_from == "last")
-                stage.advance(grown.size)
-            labels = np.full(n, -1, dtype=np.int32)
-            members = by_priority[members]
-            labels[members] = np.arange(len(members), dtype=np.int32)[:, None]
-            leftovers = by_priority[labels[by_priority] < 0]
-            place_leftovers(encoded.codes, space, members, leftovers, labels)
-            stage.advance(len(leftovers))
-        return Partition.from_labels(labels)
+    def guides(self, encoded: Encoded, rules: Rules) -> list[Guide]:
+        """Return what steers the growth beside the loss; nothing where only k is asked for."""
+        found: list[Guide] = []
+        if self.diversity != "none":
+            values = self.truly_sensitive
+            found += diversity_guides(encoded, self.diversity, self.diversity_penalty, values)
+        if self.label is not None:
+            found.append(label_guide(encoded, self.label, self.label_penalty))
+        if self.promises == "grow":
+            found += rule_guides(encoded, rules)
+        return found
 
-
-def search_columns(space: Space) -> Columns:
-    """Return the geometry for searches: a hierarchy of leaves and root only is as good as none.
-
-    Unless values it does not know went to its root: a class of one such value costs everything already.
-    """
-    from ..kernels.k_member_index import FLAT, Columns
-    from ..kernels.space import TREE
-
-    flat = (space.geometry == TREE) & (space.levels == 2)
-    for j in np.flatnonzero(flat):
-        leaves = slice(space.tree_start[j], space.tree_start[j] + space.size[j])
-        flat[j] = not space.node_cost[leaves].any()
-    full = space.full.astype(np.int64)
-    return Columns(
-        kind=np.where(flat, FLAT, space.geometry).astype(np.int8),
-        size=space.size.astype(np.int64),
-        full=full,
-        step=np.where(flat, full, full // np.maximum(space.size - 1, 1)),
-        start=space.start,
-        tree_start=space.tree_start,
-        node=space.node,
-        node_cost=space.node_cost,
-    )
-
-
-def _index(
-    encoded: Encoded, space: Space, columns: Columns, by_priority: NDArray[np.int64]
-) -> tuple[Index, NDArray[np.int32]]:
-    """Return the tree over the distinct rows, and the row of the record that the first class is far from."""
-    from ..kernels.k_member_index import Index, build_tree, measure_all
-
-    first, row = distinct_rows(encoded)
-    values = search_values(encoded.codes[first], space)
-    queue = np.argsort(row[by_priority], kind="stable").astype(np.int64)
-    stop = np.cumsum(np.bincount(row))
-    head = np.concatenate([[0], stop[:-1]])
-    order, nodes, leaf = build_tree(values, columns)
-    begin, end, left, right, parent = nodes
-    boxes = (len(begin), len(columns.kind))
-    index = Index(
-        values=np.ascontiguousarray(values[order]),
-        head=head[order],
-        stop=stop[order],
-        leaf=leaf,
-        queue=queue,
-        begin=begin,
-        end=end,
-        left=left,
-        right=right,
-        parent=parent,
-        low=np.zeros(boxes, dtype=np.int64),
-        high=np.zeros(boxes, dtype=np.int64),
-        nulls=np.zeros(boxes, dtype=np.int8),
-        least=np.zeros(len(begin), dtype=np.int64),
-    )
-    measure_all(index, columns)
-    return index, values[row[by_priority[0]]].copy()
-
-
-def search_values(codes: NDArray[np.int32], space: Space) -> NDArray[np.int32]:
-    """Return codes as the searches see them: positions of LINE columns, and a null below all values."""
-    from ..kernels.k_member_index import NULL
-    from ..kernels.space import LINE
-
-    values = np.array(codes, dtype=np.int32, order="C")
-    for j in range(values.shape[1]):
-        null = codes[:, j] == space.size[j]
-        if space.geometry[j] == LINE:
-            values[:, j] = space.position[space.start[j] : space.start[j + 1]][codes[:, j]]
-        values[null, j] = NULL
-    return values
+    def grown(self, growth: Growth, guides: list[Guide], stage: Stage) -> Partition:
+        """Return the classes of the records that are to grow."""
+        from_last = self.furthest_from == "last"
+        if growth.small:
+            stage.advance(len(growth.by_priority))
+            return growth.together()
+        if guides:
+            classes = growth.guided(guides, self.price, from_last, stage)
+        else:
+            classes = growth.plain(from_last, stage)
+        return growth.with_leftovers(classes, every_promise=self.promises == "grow")

@@ -29,6 +29,7 @@ class ClassState(NamedTuple):
     serial: NDArray[np.int64]  # [1] number of the class
     stack: NDArray[np.int32]  # nodes to visit
     bound: NDArray[np.int64]  # and their bounds
+    found: NDArray[np.int64]  # [1] cost of what was found last
 
 
 @njit(cache=True)
@@ -47,11 +48,12 @@ def make_state(columns: Columns, nodes: int) -> ClassState:
         np.zeros(1, np.int64),
         np.zeros(nodes + 1, np.int32),
         np.zeros(nodes + 1, np.int64),
+        np.zeros(1, np.int64),
     )
 
 
 @njit(cache=True)
-def _include(state: ClassState, columns: Columns, row: NDArray[np.int32], first: bool) -> None:
+def include(state: ClassState, columns: Columns, row: NDArray[np.int32], first: bool) -> None:
     """Add a row to the class; the first one begins a new class."""
     if first:
         state.serial[0] += 1
@@ -87,7 +89,7 @@ def _include(state: ClassState, columns: Columns, row: NDArray[np.int32], first:
 
 
 @njit(cache=True)
-def _nearest(index: Index, columns: Columns, state: ClassState) -> int:
+def nearest(index: Index, columns: Columns, state: ClassState) -> int:
     """Return the slot whose next record costs the class least; ties go to the least record."""
     kind, size, full, start = columns.kind, columns.size, columns.full, columns.start
     node_of, node_cost, tree_start = columns.node, columns.node_cost, columns.tree_start
@@ -155,11 +157,12 @@ def _nearest(index: Index, columns: Columns, state: ClassState) -> int:
                 record = index.queue[index.head[slot]]
                 if total < best_cost or record < best_record:
                     best, best_cost, best_record = slot, total, record
+    state.found[0] = best_cost
     return best
 
 
 @njit(cache=True)
-def _furthest(index: Index, columns: Columns, state: ClassState, seed: NDArray[np.int32]) -> int:
+def furthest(index: Index, columns: Columns, state: ClassState, seed: NDArray[np.int32]) -> int:
     """Return the slot whose row is furthest from `seed`; ties go to the least record."""
     kind, size, full, step = columns.kind, columns.size, columns.full, columns.step
     node_of, node_cost, tree_start = columns.node, columns.node_cost, columns.tree_start
@@ -245,13 +248,39 @@ def grow_classes(
     q = len(seed)
     row = np.empty(q, np.int32)
     for c in range(classes):
-        slot = _furthest(index, columns, state, seed)
+        slot = furthest(index, columns, state, seed)
         for i in range(k):
             if i > 0:
-                slot = _nearest(index, columns, state)
+                slot = nearest(index, columns, state)
             for j in range(q):
                 row[j] = index.values[slot, j]
                 if i == 0 or from_last:
                     seed[j] = row[j]
-            _include(state, columns, row, i == 0)
+            include(state, columns, row, i == 0)
+            members[c, i] = take(index, columns, slot)
+
+
+@njit(cache=True)
+def _first(index: Index) -> int:
+    """Return the slot of the least record that is left."""
+    node = 0
+    while index.left[node] >= 0:
+        one = index.left[node]
+        node = one if index.least[one] == index.least[node] else index.right[node]
+    for slot in range(index.begin[node], index.end[node]):
+        if index.queue[index.head[slot]] == index.least[node]:
+            return slot
+    return -1
+
+
+@njit(cache=True)
+def gather_nearest(index: Index, columns: Columns, state: ClassState, members: NDArray[np.int64]) -> None:
+    """Fill ``members[:, k]``, each class with the least record that is left and those nearest to it."""
+    classes, k = members.shape
+    for c in range(classes):
+        slot = _first(index)
+        include(state, columns, index.values[slot], True)
+        for i in range(k):
+            if i > 0:
+                slot = nearest(index, columns, state)
             members[c, i] = take(index, columns, slot)

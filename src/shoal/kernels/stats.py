@@ -150,10 +150,19 @@ def stats_ok(stats: Stats, rules: Rules) -> bool:
         return False
     if rules.plain:
         return True
-    for j in range(len(stats.distinct)):
+    columns = len(stats.distinct)
+    for j in range(columns):
         if stats.distinct[j] < rules.min_distinct[j]:
             return False
-    return _mixed_ok(stats, rules) and _close_ok(stats, rules)
+    return _mixed_ok(stats, rules, 0, columns) and _close_ok(stats, rules, 0, columns)
+
+
+@njit(cache=True)
+def column_ok(stats: Stats, rules: Rules, j: int) -> bool:
+    """Return whether a class keeps all promises about one sensitive column, whatever its size."""
+    if stats.distinct[j] < rules.min_distinct[j]:
+        return False
+    return _mixed_ok(stats, rules, j, j + 1) and _close_ok(stats, rules, j, j + 1)
 
 
 @njit(cache=True)
@@ -182,10 +191,10 @@ def counts_ok(rules: Rules, size: int, counts: NDArray[np.int64]) -> bool:
 
 
 @njit(cache=True)
-def _mixed_ok(stats: Stats, rules: Rules) -> bool:
+def _mixed_ok(stats: Stats, rules: Rules, begin: int, stop: int) -> bool:
     """Test how frequent the values of the class are."""
     size = stats.size[0]
-    for j in range(len(stats.distinct)):
+    for j in range(begin, stop):
         first = rules.start[j]
         found = stats.present[first : first + stats.distinct[j]]
         entropy = rules.min_entropy[j]
@@ -206,10 +215,10 @@ def _mixed_ok(stats: Stats, rules: Rules) -> bool:
 
 
 @njit(cache=True)
-def _close_ok(stats: Stats, rules: Rules) -> bool:
+def _close_ok(stats: Stats, rules: Rules, begin: int, stop: int) -> bool:
     """Test how far the class is from the whole table."""
     size = float(stats.size[0])
-    for j in range(len(stats.distinct)):
+    for j in range(begin, stop):
         first, end = rules.start[j], rules.start[j + 1]
         counts, overall = stats.counts[first:end], rules.overall[first:end]
         if rules.t_equal[j] < np.inf:
