@@ -4,7 +4,7 @@ python bench/k_member.py --k 5 20
 
 Loss and CPU seconds of the release (partition and repair), on the 30,162 complete records of Adult: classes
 that grow by size and are merged afterwards (repair), that grow under all promises (grow), and mondrian. Then
-the penalties for diversity and class labels, suppression.
+the penalties for diversity and class labels, suppression, and the rivals knn and oka.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ EXTENSIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "diversity=sensitive": ("k-member", {"diversity": "sensitive", "truly_sensitive": [">50K"]}),
     "label=salary-class": ("k-member", {"label": SALARY}),
     "suppress": ("k-member", {"suppress": True}),
+    "knn": ("knn", {}),
+    "oka": ("oka", {}),
     "mondrian": ("mondrian", {}),
 }
 

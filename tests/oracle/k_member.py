@@ -214,3 +214,20 @@ def _reachable(start: int, limit: int, grown: list[int], left: set[int], steerin
 def _increase(table: OracleTable, members: list[int], record: int) -> int:
     """Return how much the loss of a class, its size times its cost per record, grows by one record."""
     return (len(members) + 1) * table.cost([*members, record]) - len(members) * table.cost(members)
+
+
+def knn(table: OracleTable, k: int, priority: list[int]) -> set[frozenset[int]]:
+    """Return the classes of the first record by priority and its k - 1 nearest, again and again."""
+    remaining = sorted(range(len(table.rows)), key=lambda i: priority[i])
+    if len(remaining) < 2 * k:
+        return {frozenset(remaining)}
+    classes = []
+    while len(remaining) >= k:
+        first, *others = remaining
+        near = sorted(others, key=lambda i: (table.cost([first, i]), priority[i]))[: k - 1]
+        classes.append([first, *near])
+        remaining = [i for i in others if i not in near]
+    for record in remaining:
+        target = min(range(len(classes)), key=lambda c: (_increase(table, classes[c], record), c))
+        classes[target].append(record)
+    return {frozenset(members) for members in classes}

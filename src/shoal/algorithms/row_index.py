@@ -70,8 +70,6 @@ def row_index(
     Records are named by their priority: record p of the index is ``by_priority[p]``. Records that
     `by_priority` leaves out are not in the tree. `more` are the codes of `columns` beyond the space.
     """
-    from ..kernels.k_member_index import Index, build_tree, measure_all
-
     first, row = distinct_rows(encoded, more or ())
     if len(by_priority) < encoded.records:
         kept, row_of = np.unique(row[by_priority], return_inverse=True)
@@ -83,8 +81,23 @@ def row_index(
         values = np.hstack([values, *[codes[first][:, None] for codes, _ in more]])
         values = np.ascontiguousarray(values, dtype=np.int32)
     queue = np.argsort(of_priority, kind="stable").astype(np.int64)
-    stop = np.cumsum(np.bincount(of_priority))
-    head = np.concatenate([[0], stop[:-1]])
+    return _tree(values, columns, queue, np.bincount(of_priority)), values[of_priority[0]].copy()
+
+
+def tree_of(values: NDArray[np.int32], columns: Columns, names: NDArray[np.int64] | None = None) -> Index:
+    """Return the tree over rows of which each is one record, named by its place or as `names` say."""
+    queue = np.arange(len(values), dtype=np.int64) if names is None else names
+    return _tree(values, columns, queue, np.ones(len(values), dtype=np.int64))
+
+
+def _tree(
+    values: NDArray[np.int32], columns: Columns, queue: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Index:
+    """Return the tree over rows that have so many records each, in the order of `queue`."""
+    from ..kernels.k_member_index import Index, build_tree, measure_all
+
+    stop = np.cumsum(counts)
+    head = stop - counts
     # Where nothing else tells rows apart, guiding columns do.
     order, nodes, leaf = build_tree(values, columns._replace(step=np.maximum(columns.step, 1)))
     begin, end, left, right, parent = nodes
@@ -106,7 +119,7 @@ def row_index(
         least=np.zeros(len(begin), dtype=np.int64),
     )
     measure_all(index, columns)
-    return index, values[of_priority[0]].copy()
+    return index
 
 
 def search_values(codes: NDArray[np.int32], space: Space) -> NDArray[np.int32]:
