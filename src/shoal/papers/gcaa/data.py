@@ -125,6 +125,14 @@ class Secret:
 FACEBOOK = Network(
     "Facebook",
     "facebook-ego0",
-    ("education.type", "location.id", "education.school.id", "gender", "locale", "birthday"),
+    (
+        "education.type",
+        "education.year.id",
+        "education.school.id",
+        "location.id",
+        "gender",
+        "locale",
+        "birthday",
+    ),
 )
 TWITTER = Network("Twitter", "twitter-ego12831", ("acct_e", "acct_u", "acct_q", "hashtag"))

@@ -15,7 +15,6 @@ from .data import FACEBOOK, TWITTER
 from .printed import SCENARIOS, TABLE_NUMBER, TABLES, TS
 
 METRICS = {"classes": "C", "cavg": "CAVG", "adr": "ADR"}
-SCENARIO = Axis("scenario", "scenario", discrete=True)
 FIRST_FIGURE = {"simple": 5, "medium": 8, "strict": 11}  # C, CAVG and ADR follow each other
 PRINTED = {
     "gcaa": "GCAA",
@@ -63,7 +62,12 @@ class GcaaPaper(Paper):
         datasets = list(dict.fromkeys(row["dataset"] for row in results.rows["comparison"]))
         return [
             *(_table(results, scenario.name) for scenario in SCENARIOS),
-            *(_scenario_figure(results, scenario.name, value) for scenario in SCENARIOS for value in METRICS),
+            *(
+                _scenario_figure(results, scenario.name, value, dataset)
+                for scenario in SCENARIOS
+                for value in METRICS
+                for dataset in datasets
+            ),
             *(_sweep_figure(results, dataset, value) for dataset in datasets for value in METRICS),
             *_other_tables(results),
         ]
@@ -101,28 +105,23 @@ def _table(results: Results, scenario: str) -> Figure:
     return Figure(f"table-{TABLE_NUMBER[scenario]}", title, note, rows)
 
 
-def _scenario_figure(results: Results, scenario: str, value: str) -> Figure:
-    """Return one of figures 5 to 13: every data set, every choice of the secret."""
+def _scenario_figure(results: Results, scenario: str, value: str, dataset: str) -> Figure:
+    """Return one of figures 5 to 13 for a data set: every choice of the secret, beside what is printed."""
     number = FIRST_FIGURE[scenario] + list(METRICS).index(value)
-    rows: list[Row] = [
-        {"dataset": "Facebook", "choice": "printed", "algorithm": PRINTED[name], value: getattr(cells, value)}
-        for name, cells in TABLES[scenario].items()
-    ]
-    for row in results.where("comparison", scenario=scenario):
-        choice = f"{row['dataset']}: {row['sensitive']}"
-        rows.append(
-            {"dataset": row["dataset"], "choice": choice, "algorithm": row["algorithm"], value: row[value]}
-        )
-    ours = [row for row in rows if row["choice"] != "printed"]
-    chart = lines(
-        ours,
-        Axis("choice", "data set: secret", discrete=True),
-        Axis(value, METRICS[value], log=value != "adr"),
-        "algorithm",
-    )
-    title = f"Figure {number}: {METRICS[value]}, {scenario} scenario"
-    note = "By data set and what stands for the secret; the printed numbers of Facebook are in the table."
-    return Figure(f"figure-{number}", title, note, rows, chart)
+    rows: list[Row] = []
+    if dataset == FACEBOOK.name:
+        names = {name: run_of.PAPER if name == "gcaa" else name for name in PRINTED}
+        rows = [
+            {"secret": "printed", "algorithm": names[name], value: getattr(cells, value)}
+            for name, cells in TABLES[scenario].items()
+        ]
+    for row in results.where("comparison", scenario=scenario, dataset=dataset):
+        rows.append({"secret": row["sensitive"], "algorithm": row["algorithm"], value: row[value]})
+    axis = Axis(value, METRICS[value], log=value != "adr")
+    chart = lines(rows, Axis("secret", "what stands for the secret", discrete=True), axis, "algorithm")
+    title = f"Figure {number}: {METRICS[value]}, {scenario} scenario, {dataset}"
+    note = "By what stands for the secret; the paper prints numbers for Facebook only."
+    return Figure(f"figure-{number}-{dataset.lower()}", title, note, rows, chart)
 
 
 def _sweep_figure(results: Results, dataset: str, value: str) -> Figure:
