@@ -59,6 +59,7 @@ _PUBLIC = {
     "partition": "api",
     "report": "api",
     "risk": "api",
+    "update": "updating.run",
     "verify": "api",
 }
 for _name in ("algorithms", "attacks", "metrics", "models", "papers", "report", "risk"):
@@ -117,3 +118,4 @@ if TYPE_CHECKING:
     from .schema import Form as Form
     from .schema import Kind as Kind
     from .schema import Role as Role
+    from .updating.run import update as update

@@ -14,7 +14,7 @@ from shoal.cli import main
 from shoal.policy_file import loads
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["tutorial/first-release.md", "how-to/policy-file.md", "reference/cli.md"]
+PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "```bash" in page.read_text())
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

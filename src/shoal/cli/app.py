@@ -116,9 +116,10 @@ def _register() -> None:
     from .reproduce import reproduce
     from .risk import risk
     from .ui import ui
+    from .update import update
     from .verify import verify
 
-    working = (demo, init, audit, hierarchy, explore, anonymize, dp_centroid, verify, ui)
+    working = (demo, init, audit, hierarchy, explore, anonymize, update, dp_centroid, verify, ui)
     judging = (risk, attack, report, compare, reproduce)
     for command in (*working, *judging, algorithms, models, metrics, attacks, datasets):
         main.add_command(command)
