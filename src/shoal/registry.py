@@ -102,6 +102,7 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     "papers": {
         "dop": "shoal.papers.dop.paper:DensityDriven",
         "gcaa": "shoal.papers.gcaa.paper:GcaaPaper",
+        "k-member": "shoal.papers.k_member.paper:KMemberPaper",
         "random-aggregation": "shoal.papers.random_aggregation.paper:RandomAggregation",
         "rayden": "shoal.papers.rayden.paper:RaydenPaper",
     },

@@ -1,0 +1,1 @@
+"""Byun, Kamra, Bertino and Li: clustering for k-anonymity."""
