@@ -193,12 +193,12 @@ class _Search:
         self.sensitive = encoded.flat_sensitive()
         self.cells = self.costs.cells
         self.before = self.loss_of(partition)
-        self.classes: Classes = self._start(partition)
         self.graph: Graph = self.costs.graph(refine.neighbours, self.threads > 1)
+        self.classes: Classes = self._start(partition)
         k, most = self.rules.k, refine.classes
         room = min(max(3 * k * most, 128), 32 * k)
         self.total = int(self.classes.cost.sum()) + self.costs.fixed(partition.suppressed)
-        sets = min(max(partition.classes // (2 * most), 1), 4096)
+        sets = min(max(int((self.classes.size > 0).sum()) // (2 * most), 1), 4096)
         self.plan = Plan(sets, room, most, refine.tries, 0.0, 0)
         self.moves, self.ended = 0, ""
         self.curve: list[tuple[int, float, float]] = []
@@ -230,14 +230,25 @@ class _Search:
         return self.costs.loss_of(partition)
 
     def _start(self, partition: Partition) -> Classes:
-        """Return the classes to start from: those of the partition, the large ones cut."""
-        from .kernels.refining import class_losses, cut_large, make_classes
+        """Return the classes to start from: those of the partition, the large ones divided.
 
-        order = self.costs.sorted_within(partition)
-        labels = np.full(partition.records, -1, dtype=np.int32)
-        made = cut_large(order, partition.offsets, self.rules, self.sensitive, labels)
+        Or the whole table divided, where that loses less: repairing can leave very large classes.
+        """
+        whole = Partition.from_labels(np.where(partition.labels < 0, -1, 0))
+        starts = [self._divided(partition), self._divided(whole)]
+        return min(starts, key=lambda classes: int(classes.cost.sum()))
+
+    def _divided(self, partition: Partition) -> Classes:
+        """Return the classes of a partition, the large ones divided into blocks of neighbouring records."""
+        from .kernels.dividing import divide
+        from .kernels.refining import class_losses, make_classes
+
+        costs, order = self.costs, partition.order
+        order = order[np.lexsort([self.graph.row[order], partition.labels[order]])]
+        given = (costs.values, costs.columns, self.rules, self.sensitive)
+        labels, made = divide(order, partition.offsets, *given)
         cut = Partition.from_labels(labels)
-        losses = class_losses(self.costs.values, self.costs.columns, cut.order, cut.offsets)
+        losses = class_losses(costs.values, costs.columns, cut.order, cut.offsets)
         return make_classes(cut.labels, losses, max(made, len(order) // self.rules.k) + 1)
 
     def run(self, seed: int, stage: Stage) -> None:
@@ -339,12 +350,6 @@ class _Costs:
 
         found = class_losses(self.values, self.columns, partition.order, partition.offsets)
         return int(found.sum()) + self.fixed(partition.suppressed)
-
-    def sorted_within(self, partition: Partition) -> NDArray[np.int64]:
-        """Return the records class by class, those of a class ordered by their values."""
-        keys = [self.values[partition.order, j] for j in range(self.values.shape[1])]
-        within = np.lexsort([*keys, partition.labels[partition.order]])
-        return partition.order[within]
 
     def graph(self, neighbours: int, threads: bool) -> Graph:
         """Return which rows are near each other."""

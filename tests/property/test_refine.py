@@ -22,7 +22,7 @@ from shoal.models.statistics import class_statistics
 from shoal.partitions import Partition
 from shoal.policy import Policy
 from shoal.progress import Progress, Run, Stage
-from shoal.refine import Refine, refined
+from shoal.refine import Refine, _Search, refined
 from strategies import random_tables
 
 FEW = Refine(moves=300, threads=1)
@@ -101,6 +101,22 @@ def test_every_class_keeps_every_promise(table: pa.Table, models: list[Any], see
     assert failures(class_statistics(encoded, found), policy) == []
     costs = oracle_table(encoded.codes, encoded.space())
     assert plain_loss(costs, found) <= plain_loss(costs, start)
+
+
+@settings(max_examples=80, deadline=None)
+@given(table=random_tables(max_records=40), models=st.sampled_from(MODELS))
+def test_dividing_keeps_every_promise_that_held(table: pa.Table, models: list[Any]) -> None:
+    policy = Policy(
+        quasi=["age", "job", "town"], sensitive=["disease"], models=models, suppression=0.5
+    ).resolved(table)
+    encoded, whole = encode(table, policy), Partition.single(table.num_rows)
+    if failures(class_statistics(encoded, whole), policy):
+        return
+    search = _Search(whole, encoded, policy, FEW)
+    divided = whole.relabelled(search.classes.label)
+    assert failures(class_statistics(encoded, divided), policy) == []
+    assert (divided.labels >= 0).all()
+    assert search.total == search.loss_of(divided) <= search.before
 
 
 def least_loss(costs: OracleTable, k: int) -> int:

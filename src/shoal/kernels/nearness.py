@@ -13,7 +13,7 @@ _FAR = np.int64(1) << 62
 
 
 @njit(cache=True)
-def _pair(columns: Columns, a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
+def pair_cost(columns: Columns, a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
     """Return the cost of a class of two rows."""
     total = np.int64(0)
     for j in range(len(a)):
@@ -90,7 +90,7 @@ def _search(
             continue
         leaves -= 1
         for other in range(index.begin[node], index.end[node]):
-            cost = np.int64(-1) if other == slot else _pair(columns, row, index.values[other])
+            cost = np.int64(-1) if other == slot else pair_cost(columns, row, index.values[other])
             if have == wanted and cost >= best[have - 1]:
                 continue
             at = min(have, wanted - 1)

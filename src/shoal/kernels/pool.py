@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .k_member_index import FLAT, NULL, Columns
+from .rules import Rules
 from .space import LINE, SET
 
 NOWHERE = -1
@@ -46,10 +47,26 @@ class Pool(NamedTuple):
     number: NDArray[np.int32]  # [sum(size + 1)] the pool's number of a code of a SET column, else NOWHERE
     node: NDArray[np.int32]  # as in `Columns`
     node_cost: NDArray[np.int32]
+    limit: NDArray[np.float64]  # [v] share of a class that a sensitive value may have at most
 
 
 @njit(cache=True)
-def make_pool(columns: Columns, room: int, groups: int) -> Pool:
+def greatest_shares(rules: Rules) -> NDArray[np.float64]:
+    """Return, per sensitive value, a share that no class which keeps every promise can exceed."""
+    limit = np.minimum(rules.cap, 1.0)
+    for j in range(len(rules.min_distinct)):
+        for v in range(rules.start[j], rules.start[j + 1]):
+            above = min(rules.t_equal[j], rules.t_ordered[j])  # what is too much moves by one rank or more
+            limit[v] = min(limit[v], (rules.overall[v] + above) / rules.total)
+            if rules.min_distinct[j] > 1:
+                limit[v] = min(limit[v], 1.0 - (rules.min_distinct[j] - 1) / rules.k)
+            if rules.recursive_l[j] > 1:
+                limit[v] = min(limit[v], rules.recursive_c[j] / (1.0 + rules.recursive_c[j]))
+    return limit
+
+
+@njit(cache=True)
+def make_pool(columns: Columns, rules: Rules, room: int, groups: int) -> Pool:
     """Return the scratch space for `room` records in at most `groups` classes."""
     q = len(columns.kind)
     shape = np.empty((q, 6), np.int64)
@@ -79,6 +96,7 @@ def make_pool(columns: Columns, room: int, groups: int) -> Pool:
         np.full(columns.start[q], NOWHERE, np.int32),
         columns.node,
         columns.node_cost,
+        greatest_shares(rules),
     )
 
 

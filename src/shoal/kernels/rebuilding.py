@@ -34,7 +34,7 @@ from .stats import Stats, add_record, clear_stats, remove_record, stats_ok
 _FAR = np.int64(1) << 62
 FAILED = _FAR
 TRIED = np.int64(1) << 56
-TRIES = 16  # records that may end a class, the cheapest first
+TRIES = 16  # different sensitive values that are tried for the next record of a class
 
 
 @njit(cache=True)
@@ -93,32 +93,67 @@ def _next_seed(
 
 
 @njit(cache=True)
-def _last_record(
+def _promising_record(
     record: NDArray[np.int64],
     increase: NDArray[np.int64],
+    limit: NDArray[np.float64],
     free: int,
     rules: Rules,
     sensitive: NDArray[np.int32],
     stats: Stats,
 ) -> int:
-    """Return the cheapest record with which the growing class keeps every promise, else the cheapest."""
-    first = _cheapest(increase, free)
-    f = first
+    """Return the cheapest record that a class which has to keep promises can do with.
+
+    As soon as the class is large enough with it, one with which it keeps every promise; else one whose
+    sensitive values are not too frequent then; else the cheapest. Records with the same values are one try.
+    """
+    size = stats.size[0] + 1
+    found, second = NOWHERE, NOWHERE
     for _try in range(TRIES):
-        add_record(stats, rules, sensitive, record[f])
-        good = stats_ok(stats, rules)
-        remove_record(stats, rules, sensitive, record[f])
-        if good:
-            first = f
-            break
-        increase[f] += TRIED
         f = _cheapest(increase, free)
         if increase[f] >= TRIED:
             break
+        if second == NOWHERE and _bearable(record[f], limit, max(size, rules.k), sensitive, stats):
+            second = f
+            if size < rules.k:
+                found = f
+                break
+        if size >= rules.k:
+            add_record(stats, rules, sensitive, record[f])
+            good = stats_ok(stats, rules)
+            remove_record(stats, rules, sensitive, record[f])
+            if good:
+                found = f
+                break
+        for g in range(free):
+            if increase[g] < TRIED and _same(sensitive, record[f], record[g]):
+                increase[g] += TRIED
     for g in range(free):
         if TRIED <= increase[g] < TAKEN:
             increase[g] -= TRIED
-    return first
+    if found == NOWHERE:
+        found = second if second != NOWHERE else _cheapest(increase, free)
+    return found
+
+
+@njit(cache=True)
+def _bearable(
+    i: int, limit: NDArray[np.float64], size: int, sensitive: NDArray[np.int32], stats: Stats
+) -> bool:
+    """Return whether a class of `size` records may hold the sensitive values of a record once more."""
+    for j in range(len(sensitive)):
+        value = sensitive[j, i]
+        if stats.counts[value] + 1 > limit[value] * size:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _same(sensitive: NDArray[np.int32], a: int, b: int) -> bool:
+    for j in range(len(sensitive)):  # noqa: SIM110  (Numba compiles no generator)
+        if sensitive[j, a] != sensitive[j, b]:
+            return False
+    return True
 
 
 @njit(cache=True)
@@ -141,12 +176,16 @@ def _still_ok(
 
 
 @njit(cache=True)
-def _place_rest(
+def place_rest(
     pool: Pool, free: int, groups: int, rules: Rules, sensitive: NDArray[np.int32], stats: Stats
 ) -> bool:
-    """Put who is left over where the loss grows least; return whether every record found a class."""
+    """Put who is left over where the loss grows least; return whether every record found a class.
+
+    Those that did not stay where they are, in none.
+    """
     group, size, state, q = pool.group, pool.size, pool.state, len(pool.shape)
     more = np.empty(q, np.int64)
+    whole = True
     for f in range(free):
         if group[f] != NOWHERE:
             continue
@@ -160,14 +199,19 @@ def _place_rest(
                 grown = grown * groups + c
                 if floor < grown < least:
                     best, least = c, grown
-            if best == NOWHERE:
-                return False
-            if rules.plain or _still_ok(pool.record, group, best, f, free, rules, sensitive, stats):
+            if (
+                best == NOWHERE
+                or rules.plain
+                or _still_ok(pool.record, group, best, f, free, rules, sensitive, stats)
+            ):
                 break
             floor = least
+        if best == NOWHERE:
+            whole = False
+            continue
         extras(pool, best, f, more)
         include(pool, best, f, more)
-    return True
+    return whole
 
 
 @njit(cache=True)
@@ -186,7 +230,7 @@ def grow_classes(
     """
     record, value, extra, increase, group = pool.record, pool.value, pool.extra, pool.increase, pool.group
     away, size, state, present, shape = pool.away, pool.size, pool.state, pool.present, pool.shape
-    node, node_cost = pool.node, pool.node_cost
+    node, node_cost, limit = pool.node, pool.node_cost, pool.limit
     plain, k, q = rules.plain, rules.k, len(shape)
     c, left = 0, free
     size[0] = 0
@@ -204,13 +248,13 @@ def grow_classes(
                 if group[g] == c:
                     group[g] = NOWHERE
             return c
-        elif plain or size[c] + 1 < k:
+        elif plain:
             f, least = 0, increase[0]
             for g in range(1, free):
                 if increase[g] < least:
                     f, least = g, increase[g]
         else:
-            f = _last_record(record, increase, free, rules, sensitive, stats)
+            f = _promising_record(record, increase, limit, free, rules, sensitive, stats)
         group[f] = c
         size[c] += 1
         first = size[c] == 1
@@ -317,7 +361,7 @@ def regroup(
     """
     pool.group[:free] = NOWHERE
     groups = grow_classes(pool, free, furthest, rules, sensitive, stats, random)
-    if groups == 0 or not _place_rest(pool, free, groups, rules, sensitive, stats):
+    if groups == 0 or not place_rest(pool, free, groups, rules, sensitive, stats):
         return FAILED, groups
     total = np.int64(0)
     for c in range(groups):

@@ -19,7 +19,7 @@ from .pool import Pool, load, make_pool
 from .rebuilding import FAILED, chance, class_loss, draw, regroup, shuffle
 from .rules import Rules
 from .space import LINE, SET
-from .stats import class_ok, make_stats
+from .stats import make_stats
 
 MOST = 8  # classes of a set
 _FAR = np.int64(1) << 62
@@ -137,38 +137,6 @@ def make_classes(labels: NDArray[np.int32], losses: NDArray[np.int64], room: int
         classes.vacant[classes.count[0]] = c
         classes.count[0] += 1
     return classes
-
-
-@njit(cache=True)
-def cut_large(
-    order: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    rules: Rules,
-    sensitive: NDArray[np.int32],
-    labels: NDArray[np.int32],
-) -> int:
-    """Cut classes of 2k records or more into runs of k along `order`, where every run keeps the promises.
-
-    A part of a class never costs more than the class. Return how many classes there are.
-    """
-    stats = make_stats(rules)
-    made = 0
-    for c in range(len(offsets) - 1):
-        records = order[offsets[c] : offsets[c + 1]]
-        parts = max(len(records) // rules.k, 1)
-        good = parts > 1
-        for part in range(parts if good and not rules.plain else 0):
-            begin, end = len(records) * part // parts, len(records) * (part + 1) // parts
-            if not class_ok(rules, sensitive, records[begin:end], stats):
-                good = False
-                break
-        if not good:
-            parts = 1
-        for part in range(parts):
-            for at in range(len(records) * part // parts, len(records) * (part + 1) // parts):
-                labels[records[at]] = made
-            made += 1
-    return made
 
 
 @njit(cache=True)
@@ -295,7 +263,7 @@ def _rework(
     end: int,
 ) -> None:
     """Work on the sets from `begin` to `end`."""
-    pool = make_pool(columns, plan.room, sets.members.shape[1])
+    pool = make_pool(columns, rules, plan.room, sets.members.shape[1])
     stats = make_stats(rules)
     losses = np.zeros(sets.members.shape[1], np.int64)
     state = np.empty(1, np.uint64)
