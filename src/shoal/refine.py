@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .encoding import Encoded
 from .errors import ParameterError, PolicyUnsatisfiable
-from .params import Choice, Integer, Optional, Parameterised, Real, param
+from .params import Choice, Flag, Integer, Optional, Parameterised, Real, param
 from .partitions import Partition
 from .policy import Policy
 from .progress import Run, Stage
@@ -35,6 +35,11 @@ _BATCH = 40_000  # records moved between two looks at the clock, about
 _PARALLEL = 1000  # records of a round; below, starting the threads takes longer than the work
 _PARTS = 16  # heaps that the sets of a round are dealt into, for threads to take
 _PARALLEL_ROWS = 1 << 14
+_FRESH = (
+    1.2  # a start that loses so much more, but whose classes are local, is worth more; by bench/refine.py
+)
+_LONG_MOVES = 20  # a record
+_LONG_SECONDS = 1e-4
 _STALE = 200  # moves for every class without any gain, after which nothing more is expected
 _FORBIDDEN = 1 << 27  # cost of a cell above its `most_level`
 _LEAVES = 40  # of the tree of rows that a search for neighbours looks at
@@ -59,6 +64,9 @@ class Refine(Parameterised):
         Classes that one move takes apart, at most.
     tries : int
         Groupings tried in each move, of which the best is kept.
+    afresh : bool, optional
+        Start from the whole table divided into blocks, instead of the classes given. Decided by what either
+        loses when not given.
     threads : int, optional
         All cores when not given. The result is the same for any number.
 
@@ -77,6 +85,9 @@ class Refine(Parameterised):
     neighbours: int = param(Integer(2, 1000), "how many nearest rows count as near", default=24)
     classes: int = param(Integer(2, 8), "classes that one move takes apart, at most", default=3)
     tries: int = param(Integer(1, 100), "groupings tried in each move", default=2)
+    afresh: bool | None = param(
+        Optional(Flag()), "start from the whole table divided; by their losses when none", default=None
+    )
     threads: int | None = param(Optional(Integer(1)), "threads; all cores when none", default=None)
 
     @classmethod
@@ -109,10 +120,11 @@ class Refinement:
     Attributes
     ----------
     refine : Refine
+        With `afresh` as it was decided.
     before, after : float
         The loss, as a mean over all cells, each column by its weight.
     moves : int
-        Moves made. ``Refine(moves=...)`` with this number makes the same partition again.
+        Moves made. The parameters of `refine`, with this number, make the same partition again.
     ended : str
         "budget", "time", "interrupted", "nothing to gain", or why nothing was done.
     curve : tuple of (moves, seconds, loss)
@@ -163,7 +175,12 @@ def refined(partition: Partition, encoded: Encoded, policy: Policy, run: Run, re
         ended += "; a promise that is checked at the end would have cost more than was gained"
     cells = search.cells
     run.notes["refinement"] = Refinement(
-        refine, search.before / cells, after / cells, search.moves, ended, tuple(search.curve)
+        replace(refine, afresh=search.afresh),
+        search.before / cells,
+        after / cells,
+        search.moves,
+        ended,
+        tuple(search.curve),
     ).to_dict()
     return partition
 
@@ -188,6 +205,7 @@ class _Search:
         from .kernels.refining import Plan
 
         self.refine = refine
+        self.afresh = bool(refine.afresh)
         self.costs = _Costs(encoded, partition, refine.loss)
         self.rules = policy.compile(encoded, partition.labels >= 0)
         self.sensitive = encoded.flat_sensitive()
@@ -232,11 +250,24 @@ class _Search:
     def _start(self, partition: Partition) -> Classes:
         """Return the classes to start from: those of the partition, the large ones divided.
 
-        Or the whole table divided, where that loses less: repairing can leave very large classes.
+        Or the whole table divided, unless that loses more: repairing can leave very large classes. Given
+        time, also where it loses a little more: the last classes of a greedy algorithm take what the others
+        have left, from all over the table, which small moves mend slowly; divided, all classes are local.
         """
         whole = Partition.from_labels(np.where(partition.labels < 0, -1, 0))
-        starts = [self._divided(partition), self._divided(whole)]
-        return min(starts, key=lambda classes: int(classes.cost.sum()))
+        if self.refine.afresh is not None:
+            return self._divided(whole if self.refine.afresh else partition)
+        given, fresh = self._divided(partition), self._divided(whole)
+        limit = given.cost.sum() * (_FRESH if self._long else 1.0)
+        self.afresh = bool(fresh.cost.sum() <= limit)
+        return fresh if self.afresh else given
+
+    @property
+    def _long(self) -> bool:
+        """Whether the budget is long enough for a start to catch up that loses a little more."""
+        if self.refine.seconds is not None:
+            return self.refine.seconds >= _LONG_SECONDS * self.costs.records
+        return (self.budget or 0) >= _LONG_MOVES * self.costs.records
 
     def _divided(self, partition: Partition) -> Classes:
         """Return the classes of a partition, the large ones divided into blocks of neighbouring records."""

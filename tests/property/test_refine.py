@@ -183,13 +183,18 @@ def test_any_number_of_threads_makes_the_same_partition() -> None:
     assert told["after"] == again["after"] < 0.9 * told["before"]
 
 
+def repeated(told: dict[str, Any]) -> Refine:
+    """Return what makes a timed run again."""
+    return Refine.create({**told["parameters"], "seconds": None, "moves": told["moves"]})
+
+
 def test_the_moves_that_a_time_allowed_make_the_same_partition_again() -> None:
     table = people(600)
     timed, told = labels_of(table, Refine(seconds=0.2, threads=1))
     assert told["ended"] == "time"
-    again, _ = labels_of(table, Refine(moves=told["moves"], threads=1))
+    again, _ = labels_of(table, repeated(told))
     assert timed == again
-    other, _ = labels_of(table, Refine(moves=told["moves"], threads=1), seed=5)
+    other, _ = labels_of(table, repeated(told), seed=5)
     assert timed != other
 
 
