@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 LOSSES = ("gcp", "lm", "il-normalised")
 
 _THOROUGH = 1 << 16  # distinct rows; above, only the nearest records are looked at, and no sets of them
-_PATIENCE = 512  # boxes visited for each row
-_EFFORT = 3000  # rows looked at for each row while sets are compared
+_BOXES = (64, 1 << 20)  # visited for each row at least, and for all together where they are few
+_EFFORT = (1000, 1 << 22)  # rows looked at while sets are compared, likewise
+_HASTY = 128  # boxes visited for each row of a table with more rows than that
+_SCANNED = 1 << 32  # cells that raising prices may go through: it compares every row with every other
+_VISITS = 10_000_000  # pairs of neighbours looked at while prices are raised, about
 _WORTH_THREADS = 1 << 13  # distinct rows; below, starting the threads takes longer than the work
 _ROUNDING = 1e-12  # of every sum of losses is given up to rounding, many times what it can amount to
 
@@ -91,23 +94,39 @@ def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True
         raise UnknownName.nearest("loss with a bound", loss, list(LOSSES))
     n = encoded.records
     rows = rows_of(encoded, loss)
-    total = _least_classes(rows, k, threads) + rows.fixed * n
-    return Certificate(loss, k, float(total) * (1 - _ROUNDING) / (n * rows.columns), "least classes")
+    found = _bound(rows, k, threads)
+    total = float(found.costs @ rows.weight[found.rows]) + rows.fixed * n
+    return Certificate(loss, k, total * (1 - _ROUNDING) / (n * rows.columns), found.how)
 
 
-def _least_classes(rows: Rows, k: int, threads: bool) -> float:
+class _Bound(NamedTuple):
+    """What each row is sure to lose, or what it may be charged: see the sections of the same name."""
+
+    rows: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    how: str
+
+
+def _bound(rows: Rows, k: int, threads: bool) -> _Bound:
     """Return what all records lose at least in the columns that are not fixed."""
     from .kernels.box_tree import make_boxes
     from .kernels.least_class import least_costs, least_costs_parallel
+    from .kernels.prices import price_limit, raise_prices
 
     tree = make_boxes(rows.gauge, rows.values, rows.weight)
-    count, ceiling = len(rows.weight), float(len(rows.values))
-    work = (_PATIENCE, _EFFORT if count <= _THOROUGH else 0)
+    (q, count), ceiling = rows.values.shape, float(len(rows.values))
+    work = (_HASTY, 0)
+    if count <= _THOROUGH:
+        boxes, effort = (max(least, most // count) for least, most in (_BOXES, _EFFORT))
+        work = (boxes, effort)
     if threads and count >= _WORTH_THREADS:
         costs = least_costs_parallel(rows.gauge, tree, k, work, ceiling)
     else:
         costs = least_costs(rows.gauge, tree, k, work, ceiling, (0, count))
-    return float((costs * tree.weight).sum())
+    if k <= 1 or not costs.any() or count * count * q > _SCANNED:
+        return _Bound(tree.row, costs, "least classes" if work[1] else "nearest records")
+    limit = price_limit(rows.gauge, tree, _VISITS, ceiling)
+    return _Bound(tree.row, raise_prices(rows.gauge, tree, k, costs, limit), "prices")
 
 
 class Rows(NamedTuple):

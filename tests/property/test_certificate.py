@@ -17,10 +17,12 @@ from scipy.sparse import csc_array
 import shoal
 from oracle.metrics import Column, Taxonomy
 from oracle.optimum import class_loss, least_class, least_loss
+from shoal.algorithms.distinct import distinct_rows
 from shoal.certificate import LOSSES, certify, rows_of
 from shoal.encoding import Encoded, encode
 from shoal.kernels.box_tree import make_boxes
 from shoal.kernels.least_class import least_costs, least_costs_parallel
+from shoal.kernels.prices import price_limit, raise_prices
 
 TOWNS = {
     "north": {"coast": ["Kiel", "Bremen"], "inland": ["Celle"]},
@@ -139,11 +141,54 @@ def test_each_record_loses_what_its_cheapest_class_does(
         assert (less <= found + 1e-12).all()
 
 
+@settings(max_examples=100, deadline=None)
+@given(tables(most=8), st.integers(2, 4), st.sampled_from(LOSSES), st.sampled_from([0.3, 1.0, 4.0]))
+def test_no_class_charges_its_records_more_than_it_loses(
+    case: tuple[Encoded, list[Column]], k: int, loss: str, limit: float
+) -> None:
+    encoded, columns = case
+    rows = rows_of(encoded, loss)
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    n, limit = len(rows.weight), min(limit, float(len(columns)))
+    least = least_costs(rows.gauge, tree, k, (100, 10_000), float(len(columns)), (0, n))
+    by_row = np.empty(n)
+    by_row[tree.row] = raise_prices(rows.gauge, tree, k, least, limit)
+    assert (by_row[tree.row] >= least).all()
+    prices = by_row[distinct_rows(encoded)[1]]
+    for size in range(k, 2 * k):
+        for members in combinations(range(encoded.records), size):
+            charged = sum(prices[i] for i in members)
+            assert charged <= size * class_loss(columns, list(members), loss) + 1e-9
+
+
+def test_prices_are_raised_beyond_the_least_classes() -> None:
+    """Two records are far from the crowd and from each other: each needs two companions, who pay as well."""
+    encoded, columns = both(("age", "pay"), [(20, 0.0)] * 5 + [(30, 0.0), (20, 8.0)])
+    rows = rows_of(encoded, "gcp")
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    least = least_costs(rows.gauge, tree, 3, (100, 100), 2.0, (0, 3))
+    assert least @ tree.weight == 2
+    assert raise_prices(rows.gauge, tree, 3, least, 2.0) @ tree.weight == pytest.approx(4)
+    assert least_loss(columns, 3, "gcp") * 14 == 6  # the two take one more along and pay 2 each
+
+
+def test_prices_reach_about_as_many_neighbours_as_they_may() -> None:
+    encoded, _ = random_table(300, 3)
+    rows = rows_of(encoded, "gcp")
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    limits = [price_limit(rows.gauge, tree, visits, 4.0) for visits in (100, 2_000, 20_000, 10**9)]
+    assert limits == sorted(limits)
+    assert limits[0] < limits[1] < limits[2] < limits[3] == 4.0
+
+
 @settings(max_examples=40, deadline=None)
 @given(tables(most=14), st.sampled_from(LOSSES))
-def test_a_greater_k_has_no_smaller_bound(case: tuple[Encoded, list[Column]], loss: str) -> None:
-    bounds = [certify(case[0], k, loss).bound for k in range(1, 7)]
-    assert all(lower <= higher + 1e-12 for lower, higher in pairwise(bounds))
+def test_a_greater_k_costs_no_record_less(case: tuple[Encoded, list[Column]], loss: str) -> None:
+    rows = rows_of(case[0], loss)
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    span, work = (0, len(rows.weight)), (1000, 1_000_000)
+    bounds = [least_costs(rows.gauge, tree, k, work, float(rows.columns), span) for k in range(1, 7)]
+    assert all((lower <= higher + 1e-12).all() for lower, higher in pairwise(bounds))
 
 
 def test_many_rows_are_searched_as_few_are() -> None:
