@@ -60,8 +60,13 @@ class Certificate:
         >>> Certificate("gcp", 5, 0.03, "least classes").gap(0.04)
         0.25
         """
-        share = 1 - self.bound / achieved if achieved > 0 else 0.0
-        return share if share > 1e-9 else 0.0
+        return gap_of(self.bound, achieved)
+
+
+def gap_of(bound: float, achieved: float) -> float:
+    """Return ``1 - bound / achieved``, 0 where that is nothing but rounding, or nothing is lost."""
+    share = 1 - bound / achieved if achieved > 0 else 0.0
+    return share if share > 1e-9 else 0.0
 
 
 def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True) -> Certificate:

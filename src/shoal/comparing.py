@@ -5,10 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from .certificate import gap_of
 from .errors import PolicyUnsatisfiable, UnknownName
+from .frontier import FrontierPoint, frontier, frontier_dicts, frontier_page
 from .policy import Policy
 from .progress import Run
 
@@ -19,6 +21,8 @@ _SHOWN = (
     ("algorithm", "algorithm", "{}"),
     ("k", "k", "{}"),
     ("gcp", "loss (gcp)", "{:.4f}"),
+    ("bound", "bound", "{:.4f}"),
+    ("gap", "gap", "{:.0%}"),
     ("cavg", "cavg", "{:.3f}"),
     ("dm", "dm", "{:,.0f}"),
     ("classes", "classes", "{:,}"),
@@ -47,6 +51,8 @@ class ComparedRun:
         Whether every promise was found to hold in the published table.
     error : str
         Why there is no release; empty when there is one.
+    bound, gap : float or None
+        A loss that no partition undercuts for this k, and the share of the loss between the two.
     """
 
     algorithm: str
@@ -59,6 +65,8 @@ class ComparedRun:
     seconds: float
     holds: bool
     error: str = ""
+    bound: float | None = None
+    gap: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +97,16 @@ class Comparison:
         return min(able, key=lambda row: getattr(row, metric), default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rows as plain values, for JSON."""
-        return {"rows": [asdict(row) for row in self.rows]}
+        """Return the rows and the curve as plain values, for JSON."""
+        return {"rows": [asdict(row) for row in self.rows], "frontier": frontier_dicts(self)}
+
+    def frontier(self) -> list[FrontierPoint]:
+        """Return the privacy-loss curve: the least loss found for every k, and what nobody avoids."""
+        return frontier(self)
+
+    def page(self) -> str:
+        """Return the curve and all rows as one HTML page that works offline."""
+        return frontier_page(self)
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and rows as texts."""
@@ -155,7 +171,19 @@ def compare_algorithms(
             for chosen in policies:
                 rows.append(_row(name, chosen, release_of))
                 stage.advance()
-    return Comparison(tuple(rows))
+    return Comparison(tuple(_lifted(rows)))
+
+
+def _lifted(rows: list[ComparedRun]) -> list[ComparedRun]:
+    """Return the rows with the greatest bound of their own k or of a smaller one, which holds as well."""
+    known = [(row.k, row.bound) for row in rows if row.k is not None and row.bound is not None]
+    lifted = []
+    for row in rows:
+        if row.k is not None and row.bound is not None and row.gcp is not None:
+            bound = max(bound for k, bound in known if k <= row.k)
+            row = replace(row, bound=bound, gap=gap_of(bound, row.gcp))
+        lifted.append(row)
+    return lifted
 
 
 def with_k(policy: Policy, k: int) -> Policy:
@@ -201,4 +229,6 @@ def _row(
         classes=release.partition.classes,
         seconds=seconds,
         holds=release.evidence.holds,
+        bound=measured.get("bound"),
+        gap=measured.get("gap"),
     )

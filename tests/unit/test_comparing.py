@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 import shoal
+from browser import Browser
 from shoal.comparing import ComparedRun, Comparison, k_of, with_k
 from shoal.errors import UnknownName
 
@@ -35,6 +37,55 @@ def test_what_cannot_be_met_is_a_row_with_its_reason() -> None:
     lines = str(found).splitlines()
     assert lines[0].split()[:2] == ["algorithm", "k"]
     assert lines[-1].startswith("mondrian, k=61: PolicyUnsatisfiable")
+
+
+def test_the_curve_is_the_least_loss_over_what_nobody_undercuts() -> None:
+    found = shoal.compare(TABLE, quasi=["age", "job"], algorithms=["mondrian", "k-member"], k=[8, 2, 4])
+    points = found.frontier()
+    assert [point.k for point in points] == [2, 4, 8]
+    bounds = [point.bound or 0.0 for point in points]
+    assert bounds == sorted(bounds)
+    for point in points:
+        rows = [row for row in found.rows if row.k == point.k]
+        assert point.gcp == min(row.gcp or 1.0 for row in rows)
+        assert point.bound is not None
+        assert point.bound <= point.gcp
+        assert point.gap == pytest.approx(1 - point.bound / point.gcp)
+        assert all(row.bound == point.bound for row in rows)
+    first, second, _ = points
+    assert first.price is None
+    assert second.price == pytest.approx((second.gcp - first.gcp) / 2)
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert [point["k"] for point in plain["frontier"]] == [2, 4, 8]
+
+
+def test_a_bound_of_a_smaller_k_holds_for_a_greater_one() -> None:
+    from shoal.comparing import _lifted
+
+    rows = [
+        ComparedRun("a", 5, 0.2, 1.0, 1.0, 0, 1, 0.0, True, bound=0.1, gap=0.5),
+        ComparedRun("a", 9, 0.4, 1.0, 1.0, 0, 1, 0.0, True, bound=0.08, gap=0.8),
+        ComparedRun("a", 2, 0.1, 1.0, 1.0, 0, 1, 0.0, True, bound=0.02, gap=0.8),
+    ]
+    assert [row.bound for row in _lifted(rows)] == [0.1, 0.1, 0.02]
+    assert _lifted(rows)[1].gap == pytest.approx(0.75)
+
+
+def test_the_page_holds_the_curve(tmp_path: Path) -> None:
+    found = shoal.compare(TABLE, quasi=["age"], algorithms=["mondrian"], k=[2, 5])
+    page = found.page()
+    assert "nobody loses less" in page
+    assert "The least loss for each k" in page
+
+
+@pytest.mark.browser
+def test_the_page_opens_without_a_network(browser: Browser, tmp_path: Path) -> None:
+    found = shoal.compare(TABLE, quasi=["age", "job"], algorithms=["mondrian", "k-member"], k=[2, 5, 10])
+    path = tmp_path / "curve.html"
+    path.write_text(found.page(), encoding="utf-8")
+    page = browser.open(path.as_uri(), width=390)
+    assert (page.complaints, page.requests, page.overflow()) == ([], [], 0)
+    page.close()
 
 
 def test_an_unknown_algorithm_is_refused_before_any_work() -> None:
