@@ -14,6 +14,7 @@ from ..partitions import SUPPRESSED, Partition
 from ..progress import Stage
 from .guides import Guide, make_guides, make_promises
 from .row_index import row_index, search_columns, with_guides
+from .sparing import total_cost
 
 if TYPE_CHECKING:
     from ..kernels.k_member_guided import Groups
@@ -141,3 +142,11 @@ class Growth:
         sensitive = self.encoded.flat_sensitive()
         place_leftovers(self.encoded.codes, self.space, classes, left, rules, sensitive, labels)
         return Partition.from_labels(labels)
+
+    def failing_and_cost(self, partition: Partition) -> tuple[int, int]:
+        """Return how many classes break a promise, and the loss in whole numbers."""
+        from ..kernels.clusters import keep_promises
+
+        sensitive = self.encoded.flat_sensitive()
+        good = keep_promises(self.rules, sensitive, partition.order, partition.offsets)
+        return int((~good).sum()), total_cost(partition, self.encoded, self.space)
