@@ -181,7 +181,7 @@ def anonymize_file(
     target = Target.checked(out, order, key)
     with run.progress.stage("opening"):
         blocks = source if hasattr(source, "one_pass") else open_blocks(source)
-    check_streamable(policy, blocks.schema.names, key)
+    check_streamable(policy, blocks.schema, key)
     prepared = prepare_blocks(blocks, policy, run.progress)
     classes = partition_prepared(prepared, chosen, run, refining)
     return release_blocks(prepared, classes, chosen, run, target)

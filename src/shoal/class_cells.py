@@ -107,11 +107,18 @@ class ClassCells:
     hulls: Hulls
 
     @classmethod
-    def of(cls, origin: Origin, encoded: Encoded, partition: Partition) -> ClassCells:
-        """Return the cells of a partition, or raise when a column cannot be published in its form."""
+    def of(
+        cls, origin: Origin, encoded: Encoded, partition: Partition, hulls: Hulls | None = None
+    ) -> ClassCells:
+        """Return the cells of a partition, or raise when a column cannot be published in its form.
+
+        `hulls` are the partition's, where they are known already.
+        """
         _check_levels(encoded, partition)
-        encoded = _without_unused_trees(origin, encoded)
-        return cls(origin, encoded, partition, Hulls.of(encoded, partition))
+        used = _without_unused_trees(origin, encoded)
+        if hulls is None or used.codes is not encoded.codes:
+            hulls = Hulls.of(used, partition)
+        return cls(origin, used, partition, hulls)
 
     def view(self, j: int) -> View:
         """Return what every class holds of one quasi-identifier."""

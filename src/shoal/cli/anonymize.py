@@ -27,7 +27,8 @@ from .screen import Screen
 if TYPE_CHECKING:
     from ..evidence import Evidence
     from ..io.databases import Address
-    from ..release import Release
+    from ..policy import Policy
+    from ..release import Described, Release
 
 _EXAMPLES = """\b
 Examples:
@@ -118,6 +119,11 @@ class _Targets:
     show_default=True,
     help="Where the work is done; spark takes and makes Parquet.",
 )
+@click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Read block by block and hold only codes, for tables larger than memory likes. [large files]",
+)
 @reading_options
 @screen_options
 def anonymize(
@@ -130,6 +136,7 @@ def anonymize(
     key_file: str | None,
     noise_seed: int | None,
     engine: str,
+    stream: bool | None,
     reading: Reading,
     screen: Screen,
     **targets: Any,
@@ -140,6 +147,7 @@ def anonymize(
     back and verified first; if a promise fails, nothing is written.
     """
     from .. import api
+    from ..release import Release
 
     writing = _Targets(**targets)
     if screen.as_json and writing.out == STANDARD:
@@ -155,30 +163,60 @@ def anonymize(
         options = {"algorithm": chosen, "seed": seed, "key": key, **parameters}
         SparkJob(data, promised, options, writing.out, writing.force).run(screen)
         return
-    release = api.anonymize(
-        reading.table(data),
-        promised,
-        algorithm=algorithm,
-        refine=True if refine == "yes" else refine,
-        seed=seed,
-        progress=screen.progress(),
-        key=key,
-        noise_seed=noise_seed,
+    how: dict[str, Any] = {
+        "algorithm": algorithm,
+        "refine": True if refine == "yes" else refine,
+        "seed": seed,
+        "progress": screen.progress(),
+        "key": key,
         **parameters,
-    )
+    }
+    release: Described
+    if _streams(data, stream, writing, promised, noise_seed):
+        assert writing.out is not None
+        order: Literal["shuffle", "keep"] = "keep" if writing.order == "keep" else "shuffle"
+        release = api.anonymize_file(reading.blocks(data), writing.out, promised, order=order, **how)
+    else:
+        held = api.anonymize(reading.table(data), promised, noise_seed=noise_seed, **how)
+        if writing.out is not None:
+            with screen.progress().stage("writing and verifying the file"):
+                held.write(writing.out, order=writing.order)
+        release = held
     evidence = release.evidence
-    if writing.out is not None:
-        with screen.progress().stage("writing and verifying the file"):
-            release.write(writing.out, order=writing.order)
     if noise_seed is not None and "noise" in evidence.provenance:
         screen.warn(
             "whoever knows --noise-seed can take the noise away: not for a file that leaves the house."
         )
     if writing.labels is not None:
         _write_labels(release, writing.labels, screen)
-    if writing.report is not None:
+    if writing.report is not None and isinstance(release, Release):
         _write_report(release, writing, screen)
     _show(release, evidence, writing, screen)
+
+
+def _streams(
+    data: str, asked: bool | None, writing: _Targets, policy: Policy, noise_seed: int | None
+) -> bool:
+    """Return whether to read block by block: as asked, or where the table is large and nothing forbids it."""
+    from ..io import databases
+    from ..io.blocks import is_big
+
+    forbidding = {
+        "--noise-seed": noise_seed is not None,
+        "--report": writing.report is not None,
+        "--order sort": writing.order == "sort",
+    }
+    needed = [option for option, given in forbidding.items() if given]
+    if asked and needed:
+        raise ParameterError(f"{needed[0]} needs the table in memory", hint="Leave it or --stream out.")
+    if asked and writing.out is None:
+        raise ParameterError("--stream writes to a file", hint="Add --out published.parquet.")
+    if asked is not None:
+        return asked
+    ends = [end for end in (data, writing.out) if end not in (None, STANDARD)]
+    files = len(ends) == 2 and not any(databases.parse(str(end)) for end in ends)
+    noisy = any(column.form.noisy for column in policy.schema.quasi)
+    return files and not noisy and not needed and is_big(data)
 
 
 def _key(key_file: str) -> bytes:
@@ -192,7 +230,7 @@ def _key(key_file: str) -> bytes:
         ) from None
 
 
-def _write_labels(release: Release, labels: str, screen: Screen) -> None:
+def _write_labels(release: Described, labels: str, screen: Screen) -> None:
     import numpy as np
     import pyarrow as pa
 
@@ -221,7 +259,7 @@ def _write_report(release: Release, writing: _Targets, screen: Screen) -> None:
     screen.line(f"Wrote the report {writing.report}.")
 
 
-def _show(release: Release, evidence: Evidence, writing: _Targets, screen: Screen) -> None:
+def _show(release: Described, evidence: Evidence, writing: _Targets, screen: Screen) -> None:
     written = [] if writing.out is None or writing.out == STANDARD else written_names(writing.out)
     screen.json({"written": written, "labels": writing.labels, **release.manifest()})
     screen.verdict(evidence)

@@ -16,6 +16,7 @@ from .screen import Screen
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..io.blocks import Blocks
     from ..io.databases import Address
     from ..policy import Policy
 
@@ -75,6 +76,13 @@ class Reading:
         return io.read(
             path, delimiter=self.delimiter, encoding=self.encoding, nulls=self.nulls, table=self.name
         )
+
+    def blocks(self, path: str) -> Blocks:
+        """Return the table in a file, to be read block by block."""
+        from ..io.blocks import open_blocks
+        from ..io.csv_read import CsvOptions
+
+        return open_blocks(path, csv=CsvOptions(self.delimiter, self.encoding, self.nulls, None))
 
 
 def reading_options(command: Command) -> Command:

@@ -8,7 +8,7 @@ and not on how often; what it makes of each is the code of every record that has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..encoding import Encoded, check_encodable, dictionary, encode_quasi, encod
 from ..errors import PolicyError, PolicyUnsatisfiable
 from ..inference import complete_from
 from ..models.feasibility import feasible
+from ..partitions import SUPPRESSED, Partition
 from ..progress import Progress
 from ..schema import Column
 
@@ -54,9 +55,30 @@ class PreparedBlocks:
         assert self._encoded is not None
         return self._encoded
 
+    def sort_by_class(self, partition: Partition) -> Partition:
+        """Put the codes in the order of the classes, and return the same classes of the moved records.
+
+        What reads class by class then reads from one end of memory to the other. Records and codes do not
+        belong together any more after this: only what classes hold can be asked.
+        """
+        order = class_order(partition)
+        for codes in (self.encoded.codes, self.encoded.sensitive_codes):
+            for j in range(codes.shape[1]):
+                codes[:, j] = codes[order, j]
+        n, kept = partition.records, len(partition.order)
+        labels = np.full(n, SUPPRESSED, dtype=np.int32)
+        labels[:kept] = np.repeat(np.arange(partition.classes, dtype=np.int32), partition.sizes)
+        marks = {name: mark[order] for name, mark in partition.marks.items()}
+        return replace(partition, labels=labels, order=np.arange(kept), marks=marks)
+
     def forget(self) -> None:
         """Let go of the codes."""
         self._encoded = None
+
+
+def class_order(partition: Partition) -> NDArray[np.int64]:
+    """Return all records class by class, the suppressed ones last."""
+    return np.concatenate([partition.order, np.flatnonzero(partition.labels < 0)])
 
 
 @dataclass(slots=True, eq=False)

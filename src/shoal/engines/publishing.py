@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..class_cells import ClassCells
-from ..encoding import Encoded
 from ..errors import ParameterError
-from ..partitions import Partition
 from ..pseudonyms import check_key, replace_identifier
 from ..recode import check_names, without_unused_categories
 from ..schema import Action, Column, Role
@@ -28,6 +27,7 @@ class BlockOrigin:
     """An input that is read block by block, as what recoding asks of it."""
 
     blocks: Blocks
+    order: Callable[[], NDArray[np.int64]]  # of the records, where it is asked for
 
     def kind(self, name: str) -> pa.DataType:
         """Return the type of a column."""
@@ -35,7 +35,8 @@ class BlockOrigin:
 
     def codes(self, spec: Column) -> tuple[NDArray[np.int32], pa.Array]:
         """Return a column's codes and values without its hierarchy."""
-        return codes_of(self.blocks, spec)
+        codes, values = codes_of(self.blocks, spec)
+        return codes[self.order()], values
 
     def distinct(self, name: str) -> int:
         """Return the number of different values of a column, null left out."""
@@ -159,13 +160,22 @@ class Plan:
         return bool(pa.types.is_dictionary(self.schema.field(name).type))
 
 
-def check_streamable(policy: Policy, names: list[str], key: bytes | None) -> None:
+def check_streamable(policy: Policy, schema: pa.Schema, key: bytes | None) -> None:
     """Raise when a table cannot be published block by block under a policy, before any work is done."""
-    check_names(names, policy)
+    policy.schema.check_present(schema.names)
+    check_names(schema.names, policy)
     for column in policy.schema.identifiers:
         if column.action is Action.PSEUDONYM:
             check_key(column, key)
     noisy = [column.name for column in policy.schema.quasi if column.form.noisy]
+    nested = [
+        column.name for column in policy.schema.quasi if pa.types.is_nested(schema.field(column.name).type)
+    ]
+    if nested:
+        raise ParameterError(
+            f"column {nested[0]!r} holds lists, which are not read block by block",
+            hint="Leave --stream out, or write the lists as texts with a separator.",
+        )
     if noisy:
         raise ParameterError(
             f"{noisy[0]!r} is published with noise, which only a table in memory can be verified with",
@@ -173,18 +183,9 @@ def check_streamable(policy: Policy, names: list[str], key: bytes | None) -> Non
         )
 
 
-def make_plan(
-    blocks: Blocks,
-    encoded: Encoded,
-    partition: Partition,
-    policy: Policy,
-    *,
-    starred: bool,
-    key: bytes | None,
-) -> Plan:
-    """Return how the table is published for a partition."""
+def make_plan(blocks: Blocks, cells: ClassCells, policy: Policy, *, starred: bool, key: bytes | None) -> Plan:
+    """Return how the table is published with these cells of its classes."""
     roles = {column.name: column for column in policy.schema.columns}
-    cells = ClassCells.of(BlockOrigin(blocks), encoded, partition)
     made: dict[str, ClassColumn] = {}
     through, identifiers, fields = [], {}, []
     places = {column.name: j for j, column in enumerate(policy.schema.quasi)}
@@ -203,4 +204,4 @@ def make_plan(
             identifiers[name] = column
         through.append(name)
         fields.append(pa.field(name, pa.string() if name in identifiers else blocks.schema.field(name).type))
-    return Plan(pa.schema(fields), made, tuple(through), identifiers, key, partition.classes)
+    return Plan(pa.schema(fields), made, tuple(through), identifiers, key, cells.partition.classes)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..class_cells import ClassCells
 from ..errors import ParameterError, VerificationFailed
 from ..evidence import Evidence
 from ..io import format_of
@@ -28,7 +29,8 @@ from ..release import FileRelease, complete_evidence, level_ranges
 from ..verification.groups import star_rows
 from ..verification.streamed import streamed_level_problems, verify_blocks
 from ..writing import install, reporting, sync
-from .publishing import Plan, make_plan
+from .encoding import class_order
+from .publishing import BlockOrigin, Plan, make_plan
 from .shuffling import Shuffle, Spill
 from .sinks import open_sink
 from .workspace import workspace
@@ -85,16 +87,20 @@ def release_blocks(
     VerificationFailed, WriteError
         As for `Release.write`. What stood at the target is untouched.
     """
+    from ..metrics.hulls import Hulls
     from ..metrics.measure import measure
 
     policy = prepared.policy
-    with run.progress.stage("measuring"):
-        metrics = measure(prepared.encoded, partition, policy, frugal=True)
-    starred = policy.suppressed == "star" and partition.suppressed > 0
     with run.progress.stage("recoding"):
-        plan = make_plan(
-            prepared.blocks, prepared.encoded, partition, policy, starred=starred, key=target.key
-        )
+        ordered = prepared.sort_by_class(partition)
+        hulls = Hulls.of(prepared.encoded, ordered)
+        origin = BlockOrigin(prepared.blocks, lambda: class_order(partition))
+        cells = ClassCells.of(origin, prepared.encoded, ordered, hulls)
+        starred = policy.suppressed == "star" and partition.suppressed > 0
+        plan = make_plan(prepared.blocks, cells, policy, starred=starred, key=target.key)
+    with run.progress.stage("measuring"):
+        metrics = measure(prepared.encoded, ordered, policy, hulls=hulls, frugal=True)
+    del ordered, hulls, cells
     prepared.forget()
     with reporting(target.path), workspace(target.path) as folder:
         draft = _Draft(prepared, partition, plan, target, folder)

@@ -19,6 +19,12 @@ from .source import STANDARD, Source
 
 BLOCK = 1 << 20  # records
 
+# A table of a million records and 20 columns is a Parquet file of 24 MB or a CSV file of 140 MB, and takes
+# about 1 GB of memory as a table on its way to publication.
+_BIG = 256 << 20
+_BIG_PACKED = 48 << 20
+_PACKED = (".parquet", ".pq", ".gz")
+
 
 class Blocks(Protocol):
     """A table that can be read block by block, again and again."""
@@ -60,6 +66,20 @@ class Stamp:
         """Return the stamp of a file."""
         found = os.stat(path)
         return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+def is_big(path: str) -> bool:
+    """Return whether a file would take so much memory as a table that it is better read block by block."""
+    try:
+        size = os.stat(path).st_size
+    except OSError:
+        return False
+    packed = _extension(path) in _PACKED
+    return size >= (_BIG_PACKED if packed else _BIG)
+
+
+def _extension(path: str) -> str:
+    return os.path.splitext(path.lower())[1]
 
 
 def open_blocks(

@@ -34,6 +34,7 @@ class Measured:
     hulls: Hulls
     policy: Policy
     published: Published | None = None
+    frugal: bool = False  # make again what several metrics need, and hold less at a time
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -60,16 +61,12 @@ class Measured:
 
     def keep(self, key: str, make: Callable[[], T]) -> T:
         """Return what `make` makes, made once for each `key`."""
+        if self.frugal:
+            return make()
         if key not in self._kept:
             self._kept[key] = make()
         found: T = self._kept[key]
         return found
-
-    def forget(self) -> None:
-        """Let go of what is kept for several metrics; it is computed again where it is needed."""
-        self._kept.clear()
-        for name in ("loss", "statistics"):
-            self.__dict__.pop(name, None)
 
     def class_values(self, name: str) -> ClassValues:
         """Return how often each value of a sensitive column or quasi-identifier occurs in each class."""
@@ -102,12 +99,15 @@ class Metric(Parameterised):
     better : "higher" or "lower"
     low, high : float
         The range.
+    costly : bool
+        Whether it takes much longer than a few passes over the records; left out where tables are large.
     """
 
     formula: ClassVar[str] = ""
     reference: ClassVar[str] = ""
     needs: ClassVar[str] = "a partition"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
+    costly: ClassVar[bool] = False
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = float("inf")
 

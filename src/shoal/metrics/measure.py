@@ -44,7 +44,8 @@ def measure(
     published : Published, optional
         The table as published, which metrics of numbers read; class means stand for it when not given.
     frugal : bool
-        Whether to compute what several metrics need once for each, and so hold less at a time.
+        Whether to leave out costly metrics, and to make what several metrics need once for each and hold
+        less at a time.
 
     Raises
     ------
@@ -63,13 +64,12 @@ def measure(
     >>> found["gcp"], found["ncp"], found["dm"], found["cavg"]
     (0.375, {'age': 0.375}, 8.0, 1.0)
     """
-    measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy, published)
+    measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy, published, frugal)
     found: dict[str, float | dict[str, float]] = {}
     if names is None:
         for metric in _defaults():
-            if metric.applies(measured):
+            if metric.applies(measured) and not (frugal and metric.costly):
                 found[metric.name] = metric.compute(measured)
-                measured.forget() if frugal else None
         return found
     for name in names:
         metric = _metric(name)

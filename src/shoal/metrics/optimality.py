@@ -44,6 +44,7 @@ class LossBound(_Certified):
     """
 
     name: ClassVar[str] = "bound"
+    costly: ClassVar[bool] = True
     summary: ClassVar[str] = "loss that no partition of this table into classes of k records can undercut"
     formula: ClassVar[str] = "a lower bound on gcp over all partitions with size(E) >= k"
     better: ClassVar = "higher"
@@ -60,6 +61,7 @@ class OptimalityGap(_Certified):
     """
 
     name: ClassVar[str] = "gap"
+    costly: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the loss that is not proved unavoidable; 0 for the least loss there is"
     formula: ClassVar[str] = "1 - bound / gcp; 0 if gcp is 0"
 

@@ -18,7 +18,7 @@ from ..evidence import Evidence
 from ..inference import complete_from, without_nan
 from ..schema import Column, Role
 from .checks import CHECKERS
-from .groups import Counts, Examined, rank_values, star_rows
+from .groups import Counts, Examined, rank_values, star_rows, with_sets
 from .levels import Range, column_level_problems
 from .verify import column_problems, evidence_of, identifier_problems
 
@@ -115,7 +115,7 @@ def _examined(published: Blocks, policy: Policy) -> Examined:
     """Return the groups of a table, with all sensitive values counted, one record standing for each group."""
     quasi = [name for column in policy.schema.quasi for name in column.published_names]
     sensitive = [c for c in policy.schema.sensitive if c.name in published.schema.names]
-    ids, groups = _grouped(published, quasi)
+    ids, groups = _grouped(published, quasi, policy)
     sizes = np.bincount(ids, minlength=groups)
     star = np.zeros(groups, dtype=bool)
     shown = {name: pa.nulls(groups) for name in quasi}
@@ -134,10 +134,12 @@ def _examined(published: Blocks, policy: Policy) -> Examined:
     return Examined(table, policy, np.arange(groups), sizes, star, counts)
 
 
-def _grouped(published: Blocks, names: list[str]) -> tuple[NDArray[np.int64], int]:
+def _grouped(published: Blocks, names: list[str], policy: Policy) -> tuple[NDArray[np.int64], int]:
     """Return (group of every record, number of groups): equal cells in all columns, null only like null."""
     ids, width = np.zeros(published.records, dtype=np.int64), 1
-    for _, column in _columns(published, names):
+    sets = {column.name for column in policy.schema.quasi if column.separator is not None}
+    for name, column in _columns(published, names):
+        column = _alike(name, column, policy) if name in sets else column
         size = max(len(column.cells), 1)
         if width * size >= _ROOM:
             ids, width = _dense(ids)
@@ -145,6 +147,14 @@ def _grouped(published: Blocks, names: list[str]) -> tuple[NDArray[np.int64], in
         ids += column.number
         width *= size
     return _dense(ids)
+
+
+def _alike(name: str, found: _Cells, policy: Policy) -> _Cells:
+    """Return a column of sets in which equal sets are one cell, however they are written."""
+    encoded = _encoded(with_sets(pa.table({name: found.cells}), policy).column(name).combine_chunks())
+    number = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    cells = pa.concat_arrays([encoded.dictionary, pa.nulls(1, encoded.dictionary.type)])
+    return _Cells(number.astype(np.int32)[found.number], cells, found.types)
 
 
 def _dense(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
