@@ -213,9 +213,15 @@ def release_prepared(
 
 
 def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
-    """Return the algorithm registered under `name` with these parameters."""
-    algorithm: Algorithm = registry.get("algorithms", name).create(parameters)
-    return algorithm
+    """Return the algorithm registered under `name` with these parameters; `blocks` lets it work in blocks."""
+    blocks = parameters.get("blocks")
+    own = {key: value for key, value in parameters.items() if key != "blocks"}
+    algorithm: Algorithm = registry.get("algorithms", name).create(own)
+    if blocks is None:
+        return algorithm
+    from .algorithms.in_blocks import InBlocks
+
+    return InBlocks.around(algorithm, blocks)
 
 
 def partition_prepared(

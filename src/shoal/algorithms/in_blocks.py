@@ -1,0 +1,92 @@
+"""Any algorithm on a large table: Mondrian cuts it into blocks, and the algorithm works in each alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..encoding import Encoded
+from ..errors import ParameterError
+from ..params import Integer, Parameter
+from ..partitions import SUPPRESSED, Partition
+from ..progress import Progress, Run
+from .base import Algorithm
+from .mondrian import Mondrian
+
+if TYPE_CHECKING:
+    from ..kernels.rules import Rules
+
+_BLOCKS = Parameter("blocks", Integer(2), "records in a block, at most", 100_000)
+
+
+@dataclass(frozen=True)
+class InBlocks(Algorithm):
+    """Another algorithm, working block by block.
+
+    The outer cut is Mondrian's, for as long as both sides have at least half as many records as a block and
+    keep the policy: so a block has from half of `blocks` records to that many, or more where no cut is
+    allowed. Classes never reach across blocks, which costs some loss; `bench/blocks.py` prints how much.
+
+    Parameters
+    ----------
+    inner : Algorithm
+    blocks : int
+        Records in a block.
+
+    Examples
+    --------
+    >>> blocked = InBlocks.around(Mondrian(relaxed=True), "1000")
+    >>> blocked.name, blocked.to_dict()
+    ('mondrian', {'relaxed': True, 'blocks': 1000})
+    """
+
+    inner: Algorithm
+    blocks: int
+
+    @classmethod
+    def around(cls, inner: Algorithm, blocks: Any) -> InBlocks:
+        """Return an algorithm in blocks; their size may be a text, as on the command line."""
+        value = _BLOCKS.constraint.parse(blocks) if isinstance(blocks, str) else blocks
+        made = cls(inner, _BLOCKS.check(inner.name, value))
+        object.__setattr__(made, "name", inner.name)
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters of the algorithm, and the size of the blocks."""
+        return {**self.inner.to_dict(), "blocks": self.blocks}
+
+    def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        outer = rules._replace(k=max(rules.k, self.blocks // 2))
+        if encoded.records <= self.blocks:
+            return self.inner.partition(encoded, rules, run)
+        cut = Mondrian().partition(encoded, outer, replace(run, progress=Progress()))
+        labels = np.full(encoded.records, SUPPRESSED, dtype=np.int64)
+        classes = 0
+        with run.progress.stage("blocks", total=cut.classes) as stage:
+            for block in range(cut.classes):
+                rows = cut.members(block)
+                found = self.inner.partition(_part(encoded, rows), rules, replace(run, progress=Progress()))
+                _refuse_levels(found, self.name)
+                labels[rows] = np.where(found.labels < 0, SUPPRESSED, found.labels + classes)
+                classes += found.classes
+                stage.advance()
+        return Partition.from_labels(labels)
+
+
+def _part(encoded: Encoded, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Encoded:
+    """Return some records under the dictionaries of the whole table, so that they are measured alike."""
+    return replace(
+        encoded,
+        codes=np.asfortranarray(encoded.codes[rows]),
+        sensitive_codes=np.asfortranarray(encoded.sensitive_codes[rows]),
+    )
+
+
+def _refuse_levels(found: Partition, name: str) -> None:
+    if found.uniform or any(found.levels):
+        raise ParameterError(
+            f"{name} publishes a column at one level everywhere, so it cannot work in blocks",
+            hint="Leave 'blocks' out, or take another algorithm.",
+        )
