@@ -128,8 +128,8 @@ def test_a_full_disk_is_one_clear_message(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_to_is_one_clear_message(tmp_path: Path) -> None:
     io.write(table_of(50), tmp_path / "in.parquet")
+    out = tmp_path / "none" / "out.parquet"
     with pytest.raises(WriteError, match=r"cannot write 'out\.parquet'"):
-        out = tmp_path / "none" / "out.parquet"
         shoal.anonymize_file(tmp_path / "in.parquet", out, quasi=["age"], k=2, algorithm="mondrian")
 
 

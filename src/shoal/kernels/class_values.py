@@ -46,3 +46,20 @@ def count_class_values(
             count[place] = held[value[place]]
             held[value[place]] = 0
     return group, value, count
+
+
+@njit(cache=True)
+def most_frequent(
+    codes: NDArray[np.int32], size: int, order: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how often the most frequent code of each class occurs in it."""
+    most = np.zeros(len(offsets) - 1, np.int64)
+    held = np.zeros(size, np.int64)
+    for c in range(len(most)):
+        for i in range(offsets[c], offsets[c + 1]):
+            code = codes[order[i]]
+            held[code] += 1
+            most[c] = max(most[c], held[code])
+        for i in range(offsets[c], offsets[c + 1]):
+            held[codes[order[i]]] = 0
+    return most

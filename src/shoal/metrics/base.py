@@ -73,6 +73,13 @@ class Measured:
         codes, size = self.encoded.column_codes(name)
         return self.keep(f"class values of {name}", lambda: class_values(codes, size, self.partition))
 
+    def most_frequent(self, name: str) -> NDArray[np.int64]:
+        """Return how often each class's most frequent value of a column occurs in it."""
+        from ..kernels.class_values import most_frequent
+
+        codes, size = self.encoded.column_codes(name)
+        return most_frequent(codes, size, self.partition.order, self.partition.offsets)
+
     def cells(self, j: int) -> Cells:
         """Return what every class publishes in one quasi-identifier."""
         name = self.encoded.quasi[j].name

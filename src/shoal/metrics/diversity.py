@@ -44,7 +44,7 @@ class ClassificationMetric(Metric):
         return {column.name: self._of(measured, column.name) for column in measured.encoded.sensitive}
 
     def _of(self, measured: Measured, name: str) -> float:
-        return float(measured.records - measured.class_values(name).most().sum()) / measured.records
+        return float(measured.records - measured.most_frequent(name).sum()) / measured.records
 
 
 @dataclass(frozen=True)
