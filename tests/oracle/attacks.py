@@ -55,6 +55,13 @@ def nearest(person: dict[str, Any], published: Rows, known: Sequence[str], peopl
     return [i for i, d in enumerate(away) if d == min(away)]
 
 
+def fits(person: dict[str, Any], published: Rows, known: Sequence[str], people: Rows) -> bool:
+    """Return whether some published record fits what is known of a person."""
+    return any(
+        all(distance(name, person[name], record[name], people) == 0 for name in known) for record in published
+    )
+
+
 def likeliest(candidates: list[int], published: Rows, known: Sequence[str], people: Rows) -> list[int]:
     """Return those of the candidates whose cells fit fewest people."""
     wide = {i: breadth(published[i], known, people) for i in candidates}

@@ -51,8 +51,8 @@ def test_linkage_and_inference_are_their_definitions(
     rows = release.rows.tolist()
     attacks = [Linkage(), Linkage(guess="fits"), BestGuess(), Homogeneity(), Background(), Skewness()]
     results = release.attack(attacks=attacks, known=known, before=False).results
-    likely, fits, best, certain, ruled_out, skewed = results
-    for found, by_breadth in ((likely, True), (fits, False)):
+    likely, anyone, best, certain, ruled_out, skewed = results
+    for found, by_breadth in ((likely, True), (anyone, False)):
         expected = oracle.linkage(people, shown, rows, known, likely=by_breadth)
         assert found.success.value == pytest.approx(np.mean(expected))
     common = oracle.shares(shown, "disease")
@@ -62,17 +62,21 @@ def test_linkage_and_inference_are_their_definitions(
     own = [[j for j, row in enumerate(rows) if row == i] for i in every]
     without = [oracle.weights(i, people, shown, known, "disease", own[i]) for i in every]
 
+    fits = [oracle.fits(person, shown, known, people) for person in people]
+
     def mean(score: Any, which: list[dict[Any, float]]) -> float:
         return float(np.mean([score(which[i], truth[i]) for i in every]))
 
     for found, score in (
         (best, oracle.best_guess),
-        (certain, oracle.homogeneity),
         (ruled_out, lambda w, t: oracle.background(w, t, 1)),
         (skewed, lambda w, t: oracle.skewness(w, t, common, 2.0)[0]),
     ):
         assert found.success.value == pytest.approx(mean(score, weights))
         assert found.control.value == pytest.approx(mean(score, without))
+    for estimate, which in ((certain.success, weights), (certain.control, without)):
+        named = [fits[i] and oracle.homogeneity(which[i], truth[i]) for i in every]
+        assert estimate.value == pytest.approx(np.mean(named))
     assert best.baseline.value == pytest.approx(np.mean([oracle.best_guess(common, t) for t in truth]))
     assert ruled_out.baseline.value == pytest.approx(
         np.mean([oracle.background(common, t, 1) for t in truth])

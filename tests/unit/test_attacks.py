@@ -89,8 +89,8 @@ def test_who_can_rule_out_b_values_needs_b_more() -> None:
     published = shown([3, 3, 3], ill)
     values = [one(ill, published, Background(b=b)).success.value for b in (0, 1, 2)]
     assert values == pytest.approx([1 / 3, 2 / 3, 1])
-    assert one(ill, published, Background(b=2)).details["certain"] == 1
-    assert one(ill, published, Background(b=1)).details["certain"] == 0
+    assert one(ill, published, Background(b=2)).details["no_other_value_left"] == 1
+    assert one(ill, published, Background(b=1)).details["no_other_value_left"] == 0
 
 
 def test_similar_values_name_the_kind() -> None:
@@ -187,6 +187,7 @@ def test_every_form_can_be_attacked(form: str) -> None:
     untold = shoal.attack(people, release.table, release.policy, attacks=["linkage"])
     vague = form not in ("bounds", "set")
     assert bool(untold.not_run) == vague
+    assert ("homogeneity" in {attack.attack for attack in found.not_run}) == vague
 
 
 def test_a_file_gives_the_same_as_the_table_it_was_written_from(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..params import Integer, Real, param
 from ..risk.estimate import Estimate
 from .base import Attack, AttackResult, CannotRun, Scene, knowing, percent, share
-from .scenes import asked, candidates_of, own_rows, secret_of, weights_of
+from .scenes import asked, candidates_of, own_rows, secret_of, truthful, weights_of
 
 Weights = NDArray[np.float64]  # [person, value]
 Values = NDArray[np.int64]
@@ -41,6 +41,7 @@ Concluding = Callable[[Weights, Values, NDArray[np.float64]], Conclusion]
 class Inference(Attack):
     """Runs one way to conclude over every sensitive column the attacker does not know."""
 
+    certain: ClassVar[bool] = False  # whether he only speaks where records fit, not merely come near
     what: ClassVar[str] = "the "
     ending: ClassVar[str] = ""  # of the verdict's first half
     guess: ClassVar[str] = "guessing names"
@@ -62,11 +63,22 @@ class Inference(Attack):
         columns = [name for name in scene.sensitive if name not in known]
         if not columns:
             raise CannotRun("the policy names no sensitive column that the attacker does not know")
+        if self.certain and not truthful(scene, known):
+            raise CannotRun("cells are means or noise, which come near a person and fit nobody for certain")
         for name in columns:
             yield self._on(scene, known, name)
 
+    def heard(self, scene: Scene, known: tuple[str, ...], name: str, weights: Weights) -> Weights:
+        """Return the weights of the candidates that the attacker concludes from."""
+        if not self.certain:
+            return weights
+        people = asked(scene, secret_of(scene, name).shown.size)
+        heard: Weights = weights * (candidates_of(scene, known, people).distance == 0)[:, None]
+        return heard
+
     def _on(self, scene: Scene, known: tuple[str, ...], name: str) -> AttackResult:
-        secret, weights = secret_of(scene, name), weights_of(scene, known, name)
+        secret = secret_of(scene, name)
+        weights = self.heard(scene, known, name, weights_of(scene, known, name))
         truth, shares = secret.truth[asked(scene, secret.shown.size)], secret.shares()
         conclude = self.lens(scene, name)
         found = conclude(weights, truth, shares)
@@ -107,6 +119,7 @@ class Inference(Attack):
                 who, where = "had they not taken part", scene
         except CannotRun:
             return None, ""
+        weights = self.heard(where, known, name, weights)
         found = self.lens(where, name)(weights, truth, secret_of(where, name).shares())
         return share(found.credits, scene.seed), who
 
@@ -174,7 +187,9 @@ class BestGuess(Inference):
 
 @dataclass(frozen=True)
 class Homogeneity(Inference):
-    """All candidates have one value: the attacker is certain of it.
+    """All records that fit have one value: the attacker is certain of it.
+
+    Where none fits, he knows that the person was left out, and says nothing.
 
     The baseline names the most common value for the same people.
 
@@ -187,6 +202,7 @@ class Homogeneity(Inference):
     summary: ClassVar[str] = "names a sensitive value for certain, where all records that fit agree on it"
     reference: ClassVar[str] = "Machanavajjhala et al. 2007"
     answer: ClassVar[str] = "l-diversity, p-sensitive"
+    certain: ClassVar[bool] = True
     ending: ClassVar[str] = " for certain"
     guess: ClassVar[str] = "guessing about the same people names"
 
@@ -276,5 +292,5 @@ class Background(Inference):
 
     def details(self, found: Conclusion, weights: Weights, truth: Values) -> dict[str, Any]:
         own = weights[np.arange(len(truth)), truth] > 0
-        certain = own & ((weights > 0).sum(axis=1) <= self.b + 1)
-        return {"b": self.b, "certain": float(certain.mean())}
+        alone = own & ((weights > 0).sum(axis=1) <= self.b + 1)
+        return {"b": self.b, "no_other_value_left": float(alone.mean())}

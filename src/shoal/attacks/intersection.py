@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..risk.estimate import Estimate
 from .base import Attack, AttackResult, CannotRun, Scene, knowing, percent, share
 from .inference import BestGuess, Homogeneity, Values, Weights
-from .scenes import asked, secret_of, weights_of
+from .scenes import asked, secret_of, truthful, weights_of
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,15 @@ class Intersection(Attack):
         columns = [name for name in scene.sensitive if name not in known]
         if not columns:
             raise CannotRun("the policy names no sensitive column that the attacker does not know")
+        if not truthful(scene, known):
+            raise CannotRun("cells are means or noise, which come near a person and fit nobody for certain")
         second = scene.keep("second release", lambda: _second(scene))
         for name in columns:
             yield self._on((scene, second), known, name)
 
     def _on(self, scenes: tuple[Scene, Scene], known: tuple[str, ...], name: str) -> AttackResult:
         scene, secret = scenes[0], secret_of(scenes[0], name)
-        both = [weights_of(each, known, name) for each in scenes]
+        both = [Homogeneity().heard(each, known, name, weights_of(each, known, name)) for each in scenes]
         people = min(len(each) for each in both)
         one, two = (each[:people] for each in both)
         truth, shares = secret.truth[asked(scene, secret.shown.size)][:people], secret.shares()

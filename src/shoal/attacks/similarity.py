@@ -35,6 +35,7 @@ class Similarity(Inference):
     summary: ClassVar[str] = "names the kind of sensitive value for certain, or about how much"
     reference: ClassVar[str] = "Li et al. 2007"
     answer: ClassVar[str] = "t-closeness with an ordered or hierarchical distance"
+    certain: ClassVar[bool] = True
     what: ClassVar[str] = "the kind of "
     ending: ClassVar[str] = " for certain"
     guess: ClassVar[str] = "guessing about the same people names"
