@@ -367,10 +367,13 @@ def audit(
     1
     """
     from .auditing import audit_table
+    from .schema import Column
+    from .sets import with_texts
     from .table import Table
 
-    table = Table.from_any(data).data
-    return audit_table(table, tuple(quasi), tuple(sensitive), fraction=fraction, seed=seed)
+    names = tuple(quasi)
+    table = with_texts(Table.from_any(data).data, map(Column, names))
+    return audit_table(table, names, tuple(sensitive), fraction=fraction, seed=seed)
 
 
 def verify(data: Any, policy: Policy) -> Evidence:
@@ -427,11 +430,13 @@ def risk(
     (1.0, 0.5, 2)
     """
     from .risk.exposure import Surroundings, risk_of_tables
+    from .sets import with_texts
     from .table import Table
 
     policy = Policy(quasi=tuple(quasi)) if policy is None else policy
     before, after, people = (
-        None if frame is None else Table.from_any(frame).data for frame in (original, published, population)
+        None if frame is None else with_texts(Table.from_any(frame).data, policy.schema.quasi)
+        for frame in (original, published, population)
     )
     known = Surroundings(fraction=fraction, population=people, rows=rows, seed=seed)
     return risk_of_tables(before, after, policy, known)
@@ -529,6 +534,7 @@ def report(
     Report(holds, promises=1)
     """
     from .report.build import Wanted, report_tables
+    from .sets import with_texts
     from .table import Table
     from .utility.queries import workload_of
 
@@ -541,7 +547,8 @@ def report(
         fraction=fraction,
         progress=progress or Progress(),
     )
-    return report_tables(Table.from_any(original).data, Table.from_any(published).data, policy, wanted)
+    before = with_texts(Table.from_any(original).data, policy.schema.quasi)
+    return report_tables(before, Table.from_any(published).data, policy, wanted)
 
 
 def compare(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .errors import DataError
-from .schema import Column
+from .schema import Column, Kind
 
 SEPARATOR = "|"
 
@@ -70,7 +70,9 @@ def texts_of_lists(column: pa.ChunkedArray, separator: str, name: str) -> pa.Chu
 
 
 def with_texts(data: pa.Table, columns: Iterable[Column]) -> pa.Table:
-    """Return the table in which lists of columns of sets have become texts; a column of texts stays.
+    """Return the table in which lists in columns of sets have become texts; a column of texts stays.
+
+    A quasi-identifier that holds lists, and of which nothing else is said, is a column of sets.
 
     Examples
     --------
@@ -79,8 +81,10 @@ def with_texts(data: pa.Table, columns: Iterable[Column]) -> pa.Table:
     ['bar|lab', None]
     """
     for column in columns:
-        if column.separator is not None and is_list(data.column(column.name).type):
-            made = texts_of_lists(data.column(column.name), column.separator, column.name)
+        if column.name not in data.column_names or not is_list(data.column(column.name).type):
+            continue
+        if column.separator is not None or (column.kind in (None, Kind.CATEGORICAL) and not column.hierarchy):
+            made = texts_of_lists(data.column(column.name), column.separator or SEPARATOR, column.name)
             data = data.set_column(data.column_names.index(column.name), column.name, made)
     return data
 

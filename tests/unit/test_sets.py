@@ -95,6 +95,17 @@ def test_verification_reads_sets_in_any_order() -> None:
     assert not shoal.verify({"jobs": ["{lab, bar}", "{bar, lab}"]}, told).holds
 
 
+def test_lists_can_be_audited_attacked_and_reported() -> None:
+    jobs = [["lab", "bar"], ["bar", "lab"], ["shop"], [], ["shop"], []]
+    table = pa.table({"jobs": pa.array(jobs, pa.list_(pa.string())), "ill": ["flu", "cold"] * 3})
+    assert shoal.audit(table, quasi=["jobs"], sensitive=["ill"]).smallest_class == 2
+    release = shoal.anonymize(table, quasi=["jobs"], sensitive=["ill"], k=2, algorithm="gcaa")
+    assert shoal.risk(table, release.table, release.policy).after.prosecutor.highest == 0.5
+    found = shoal.attack(table, release.table, release.policy, attacks=["linkage"])
+    assert found.results[0].attack == "linkage"
+    assert "<html" in shoal.report(table, release.table, release.policy).html()
+
+
 sets = st.one_of(st.none(), st.frozensets(st.sampled_from(JOBS)))
 
 
