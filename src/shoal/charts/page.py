@@ -21,12 +21,14 @@ _DRAW = """
 (function () {
   const specs = JSON.parse(document.getElementById('charts').textContent);
   const look = {background: null, title: {color: 'var(--ink)'}, view: {stroke: null},
-    axis: {labelColor: 'var(--ink)', titleColor: 'var(--ink)', gridColor: 'var(--line)',
+    font: 'system-ui, "DejaVu Sans", sans-serif',
+    axis: {labelFontSize: 11, titleFontSize: 11, titleFontWeight: 'normal',
+      labelColor: 'var(--ink)', titleColor: 'var(--ink)', gridColor: 'var(--line)',
       domainColor: 'var(--faint)', tickColor: 'var(--faint)'},
     text: {fill: 'var(--ink)'},
     range: {category: ['var(--after)', 'var(--third)', 'var(--fourth)', 'var(--fifth)', 'var(--sixth)',
       'var(--before)', 'var(--good)', 'var(--bad)', 'var(--ink)', 'var(--faint)']},
-    legend: {labelColor: 'var(--ink)', titleColor: 'var(--ink)', orient: 'bottom',
+    legend: {labelFontSize: 11, labelColor: 'var(--ink)', titleColor: 'var(--ink)', orient: 'bottom',
       columns: document.body.clientWidth < 500 ? 2 : 3}};
   for (const [id, spec] of Object.entries(specs)) {
     const place = document.getElementById(id);

@@ -72,10 +72,10 @@ def counts(rows: Sequence[Row], name: str, value: str, titles: tuple[str, str]) 
     )
 
 
-def pairs(rows: Sequence[Row], name: str, *, upright: bool, title: str = "share of the records") -> Row:
-    """Return bars before and after, side by side; names that run along an axis stand upright."""
-    number = _shares("share", title)
-    label = _names(name, None, labelAngle=-40, labelOverlap=True) if upright else _names(name, labelLimit=150)
+def pairs(rows: Sequence[Row], name: str, *, upright: bool, angle: int = -40) -> Row:
+    """Return bars before and after, side by side: columns over names at an angle, or rows beside names."""
+    number = _shares("share", "share of the records")
+    label = _names(name, labelAngle=angle, labelOverlap=True) if upright else _names(name, labelLimit=150)
     offset = {"field": "when", "type": "nominal", "sort": None}
     across, along = ("x", "y") if upright else ("y", "x")
     return _framed(
@@ -124,6 +124,19 @@ def heat(rows: Sequence[Row], names: Sequence[str]) -> Row:
     return _framed(rows, size, layer=layers)
 
 
+def descent(rows: Sequence[Row], x: str, y: str) -> Row:
+    """Return a line that falls step by step."""
+    return _framed(
+        rows,
+        200,
+        mark={"type": "line", "color": "var(--after)", "interpolate": "step-after", "tooltip": True},
+        encoding={
+            "x": {"field": x, "type": "quantitative", "title": x, "axis": {"tickCount": 6}},
+            "y": {**_shares(y, y), "scale": {"zero": False}},
+        },
+    )
+
+
 def frontier(rows: Sequence[Row], series: Sequence[str]) -> Row:
     """Return risk against loss: a line of candidates for each series, the release itself as a star."""
     colour = {
@@ -156,8 +169,8 @@ def intervals(rows: Sequence[Row]) -> Row:
     """Return attacks as points with their intervals, beside what guessing reaches."""
     place = {"y": _names("attack", labelLimit=190), "x": _shares("value", "share of the people attacked")}
     offset = {"yOffset": {"field": "what", "type": "nominal", "sort": None}}
-    domain = [name for name in ("before", "guessing", "release") if any(r["what"] == name for r in rows)]
-    colours = {"before": "var(--before)", "guessing": "var(--third)", "release": "var(--after)"}
+    domain = [name for name in ("original", "guessing", "release") if any(r["what"] == name for r in rows)]
+    colours = {"original": "var(--before)", "guessing": "var(--third)", "release": "var(--after)"}
     colour = {
         "field": "what",
         "type": "nominal",

@@ -9,6 +9,7 @@ from ..charts.blocks import Block, Chart, Lines, Part, Table, Text, Tile
 from .words import capital, counted, listed, number, percent
 
 Facts = dict[str, Any]
+_TOLD = 5  # attacks told in words; the others are folded away
 
 
 def attack_tile(facts: Facts) -> Tile | None:
@@ -42,9 +43,9 @@ def risk_part(facts: Facts) -> Part | None:
 
 def _sentence(before: Facts, after: Facts) -> str:
     alone, now = before["prosecutor"]["uniques"], after["prosecutor"]["uniques"]
-    text = f"In the original {counted(alone, 'record')} of {before['records']:,} stood alone in every "
-    text += "quasi-identifier together; "
-    return text + ("none does in the release." if now == 0 else f"{now:,} do in the release.")
+    text = f"In the original, {counted(alone, 'record')} of {before['records']:,} had a combination of "
+    text += "quasi-identifiers that nobody else had; "
+    return text + ("in the release, none." if now == 0 else f"in the release, {now:,}.")
 
 
 def _table(before: Facts, after: Facts) -> Table:
@@ -92,7 +93,7 @@ def _distribution(before: Facts, after: Facts) -> Chart:
         "The numbers",
     )
     text = "One record among n that look the same is found with a chance of 1/n. To the right is safer."
-    spec = pictures.pairs(rows, "size", upright=True)
+    spec = pictures.pairs(rows, "size", upright=True, angle=0)
     return Chart("How many look the same as a record", spec, text, table)
 
 
@@ -145,13 +146,27 @@ def attacks_part(facts: Facts) -> Part | None:
     if attacks.get("truth") == "cells":
         text += " Which record is whose was inferred from which cells fit whom."
     blocks: list[Block] = [Text(text)]
-    blocks.append(Lines(tuple(capital(r["verdict"]) for r in attacks["results"] if r["verdict"])))
+    blocks += _verdicts(attacks["results"])
     if attacks["results"]:
         blocks.append(_attack_chart(attacks["results"]))
     if attacks["not_run"]:
         skipped = (f"{each['attack']}: {each['reason']}" for each in attacks["not_run"])
         blocks.append(Text("Not run: " + "; ".join(skipped) + ".", quiet=True))
     return Part("What attackers reach", "attacks", tuple(blocks))
+
+
+def _verdicts(results: list[Facts]) -> list[Block]:
+    """Return the strongest attacks in plain words, and all of them folded away."""
+    told = sorted((r for r in results if r["verdict"]), key=lambda result: -result["excess"])
+    if not told:
+        return []
+    strongest = [r for r in told if r["better_than_guessing"]][:_TOLD]
+    opening = "The attacks that learn most beyond guessing:" if strongest else "No attack beats guessing."
+    blocks: list[Block] = [Text(opening)]
+    if strongest:
+        blocks.append(Lines(tuple(capital(result["verdict"]) for result in strongest)))
+    rows = tuple((attack_name(result), capital(result["verdict"])) for result in results if result["verdict"])
+    return [*blocks, Table(("attack", "verdict"), rows, summary="All verdicts")]
 
 
 def _sampled(attacks: Facts) -> bool:
@@ -164,7 +179,7 @@ def _attack_chart(results: list[Facts]) -> Chart:
         name = attack_name(result)
         reference = _reference(result)
         for what, found in (
-            ("before", result["before"]),
+            ("original", result["before"]),
             ("guessing", reference),
             ("release", result["success"]),
         ):

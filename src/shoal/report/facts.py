@@ -139,6 +139,7 @@ def _cost(subject: Subject, utility: Utility | None) -> dict[str, Any]:
         "suppression_limit": subject.policy.suppression,
         "bound": subject.metrics.get("bound"),
         "gap": subject.metrics.get("gap"),
+        "refinement": subject.evidence.provenance.get("refinement"),
         "metrics": metrics,
     }
 

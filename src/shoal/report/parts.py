@@ -55,9 +55,8 @@ def _tiles(facts: Facts) -> list[Tile]:
     if tile is not None:
         tiles.append(tile)
     if utility is not None:
-        tiles.append(
-            Tile(percent(utility["queries"]["median"]), "off: a median COUNT query", "of those drawn")
-        )
+        text = f"of {utility['queries']['queries']:,} random ones"
+        tiles.append(Tile(percent(utility["queries"]["median"]), "error of the median COUNT query", text))
     return tiles
 
 
@@ -121,6 +120,8 @@ def _cost(facts: Facts) -> Part:
     if cost["gcp"] is not None:
         text = f"On average a cell lost {percent(cost['gcp'])} of its detail."
         blocks.append(Text(text + _certificate(cost)))
+    if cost["refinement"] is not None:
+        blocks += _refinement(cost["refinement"])
     if cost["by_column"]:
         rows = [{"column": name, "loss": value} for name, value in cost["by_column"].items()]
         table = Table(
@@ -140,15 +141,30 @@ def _cost(facts: Facts) -> Part:
     return Part("What it cost", "cost", tuple(blocks))
 
 
+def _refinement(refinement: Facts) -> list[Block]:
+    """Return what refining came to, as a sentence and, where it took several steps, as a curve."""
+    before, after = percent(refinement["before"]), percent(refinement["after"])
+    text = f"Refining moved records between classes {refinement['moves']:,} times and lowered the loss from "
+    blocks: list[Block] = [Text(f"{text}{before} to {after}. It ended: {refinement['ended']}.")]
+    curve = [{"moves": moves, "loss": loss} for moves, _seconds, loss in refinement["curve"]]
+    if len(curve) > 2:
+        blocks.append(Chart("Loss while refining", pictures.descent(curve, "moves", "loss")))
+    return blocks
+
+
 def _certificate(cost: Facts) -> str:
     """Return what is known about the least loss there can be, where a certificate was made."""
     if cost["bound"] is None:
         return ""
-    gap = cost["gap"]
-    text = f" No release with classes of this size can lose less than {percent(cost['bound'])}"
-    if gap is None:
-        return f"{text}: that is proved."
-    return f"{text}: that is proved, so at most {percent(gap)} of this loss could have been avoided."
+    if cost["gap"] == 0:
+        return " It is proved that no partition of this table loses less under the same k."
+    text = (
+        f" It is proved that no partition of this table loses less than {percent(cost['bound'])} under the "
+    )
+    if cost["gap"] is None:
+        return f"{text}same k."
+    text += f"same k; the rest, {percent(cost['gap'])} of this loss, may or may not be "
+    return f"{text}needed for the other promises."
 
 
 def _class_sizes(facts: Facts) -> Chart:
@@ -221,7 +237,7 @@ def _repeat(facts: Facts) -> Part:
     )
     settings = [f"suppression limit {percent(repeat['policy']['suppression'])}"]
     settings += [
-        f"{model['name']} " + ", ".join(f"{k}={v}" for k, v in model.items() if k != "name" and v is not None)
+        f"{model['name']}: " + ", ".join(f"{k} {_setting(v)}" for k, v in model.items() if k != "name" and v)
         for model in repeat["policy"]["models"]
     ]
     blocks: list[Block] = [
@@ -246,13 +262,20 @@ def _repeat(facts: Facts) -> Part:
     return Part("How to repeat it", "repeat", tuple(blocks))
 
 
+def _setting(value: Any) -> str:
+    return listed(value) if isinstance(value, list) else str(value)
+
+
 def _published_as(column: Facts) -> str:
     if column["role"] == "identifier":
         return {"drop": "dropped", "mask": "masked"}.get(column["action"], "pseudonym")
     if column["role"] != "quasi":
         return "as it is"
-    form = "the shortest form" if column["form"] == "auto" else column["form"]
-    return f"{form}, along its hierarchy" if column["hierarchy"] else form
+    auto = "set of values" if column["kind"] == "categorical" else "interval"
+    if column["form"] == "auto":
+        return "node of its hierarchy" if column["hierarchy"] else auto
+    words = {"ancestor": "node of its hierarchy", "set": "set of values"}
+    return words.get(column["form"], str(column["form"]))
 
 
 def _recipe(repeat: Facts) -> list[str]:

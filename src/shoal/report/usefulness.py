@@ -9,6 +9,7 @@ from ..charts.blocks import Block, Chart, Grid, Part, Table, Text
 from .words import listed, number, percent
 
 Facts = dict[str, Any]
+_OTHER = "other values"
 
 
 def utility_part(utility: Facts) -> Part:
@@ -92,9 +93,10 @@ def _distances(distributions: list[Facts]) -> Table:
 
 
 def _distribution(found: Facts) -> Chart:
+    shown, text = _shown(found["bars"])
     rows = [
         {"value": bar["label"], "when": when, "share": bar[when]}
-        for bar in found["bars"]
+        for bar in shown
         for when in ("before", "after")
     ]
     table = Table(
@@ -103,8 +105,22 @@ def _distribution(found: Facts) -> Chart:
         frozenset({1, 2}),
         "The numbers",
     )
-    spec = pictures.pairs(rows, "value", upright=found["earth_mover"] is not None and len(found["bars"]) > 8)
-    return Chart(found["column"], spec, table=table)
+    upright = found["earth_mover"] is not None and len(shown) > 8
+    return Chart(found["column"], pictures.pairs(rows, "value", upright=upright), text, table)
+
+
+def _shown(bars: list[Facts]) -> tuple[list[Facts], str]:
+    """Return the bars worth a picture: "other values" that dwarf all others are told in words instead."""
+    dwarfed = 2 * max((bar["before"] for bar in bars if not bar["label"].endswith(_OTHER)), default=0.0)
+    shown = [bar for bar in bars if not (bar["label"].endswith(_OTHER) and bar["before"] > dwarfed > 0)]
+    gone = [bar for bar in bars if bar not in shown]
+    if not gone:
+        return bars, ""
+    other = gone[0]
+    text = (
+        f"{other['label']} are not drawn: {percent(other['before'])} before, {percent(other['after'])} after."
+    )
+    return shown, text
 
 
 def _association(association: Facts) -> list[Block]:

@@ -24,6 +24,7 @@ MOST = 12  # bars of categories; of numbers up to twice as many
 _TAIL = 0.01  # share of the records that each open bar holds at least, before merging
 _LONGEST = 40  # characters of a label
 _DAY = 86_400_000_000  # microseconds
+_EPOCH = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,12 +205,11 @@ def _date_edges(line: Line, low: float, high: float) -> Iterator[float]:
         step = _round_step(max(1.0, (end - start) / (2 * MOST)))
         yield from (number * step * day for number in range(math.ceil(start / step), int(end // step) + 1))
         return
-    origin = datetime.date(1970, 1, 1)
-    first = origin + datetime.timedelta(days=math.floor(start))
+    first = _EPOCH + datetime.timedelta(days=math.floor(start))
     number = (first.year * 12 + first.month - 1) // months * months
     while number // 12 <= 9999:
         number += months
-        edge = (datetime.date(number // 12, number % 12 + 1, 1) - origin).days
+        edge = (datetime.date(number // 12, number % 12 + 1, 1) - _EPOCH).days
         if edge > end:
             return
         yield edge * day
@@ -218,9 +218,11 @@ def _date_edges(line: Line, low: float, high: float) -> Iterator[float]:
 def _number_labels(line: Line, inner: list[float]) -> list[str]:
     if not inner:
         return ["all values"]
+    if line.spec.kind is Kind.DATE:
+        return _date_labels(line, inner)
     first = [_spelled(line, edge + line.half) for edge in inner]
     last = [_spelled(line, edge - line.half) for edge in inner]
-    if not line.half or (line.spec.kind is Kind.DATE and not pa.types.is_date32(line.values.type)):
+    if not line.half:
         middle = [f"{a} to under {b}" for a, b in itertools.pairwise(first)]
     else:
         pairs = zip(first, last[1:], strict=False)
@@ -228,8 +230,18 @@ def _number_labels(line: Line, inner: list[float]) -> list[str]:
     return [f"under {first[0]}", *middle, f"{first[-1]} or more"]
 
 
+def _date_labels(line: Line, inner: list[float]) -> list[str]:
+    """Return labels by day, or by month or year where every edge is the first day of one."""
+    day = 1 if pa.types.is_date32(line.values.type) else _DAY
+    starts = [_EPOCH + datetime.timedelta(days=math.floor((edge + line.half) / day)) for edge in inner]
+    length = 10
+    if all(start.day == 1 for start in starts):
+        length = 4 if all(start.month == 1 for start in starts) else 7
+    first = [start.isoformat()[:length] for start in starts]
+    last = [(start - datetime.timedelta(days=1)).isoformat()[:length] for start in starts]
+    middle = [a if a == b else f"{a} to {b}" for a, b in zip(first, last[1:], strict=False)]
+    return [f"before {first[0]}", *middle, f"{first[-1]} or later"]
+
+
 def _spelled(line: Line, place: float) -> str:
-    if line.spec.kind is Kind.DATE:
-        day = 1 if pa.types.is_date32(line.values.type) else _DAY
-        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=math.floor(place / day))).isoformat()
     return f"{int(place):,}" if line.half else f"{place:,.10g}"
