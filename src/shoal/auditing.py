@@ -141,6 +141,19 @@ class Audit:
             "risk": None if self.risk is None else self.risk.to_dict(),
         }
 
+    def _repr_html_(self) -> str:
+        from .notebook import html_table
+
+        title = f"{self.records:,} records in {self.classes:,} classes, {self.unique:,} of them alone"
+        sets = [(", ".join(s.columns), f"{s.singled_out:,}", f"{s.share:.1%}") for s in self.identifying]
+        shown = html_table(title, ["knowing only these columns", "singles out records", "share"], sets)
+        risks = [
+            (risk.column, f"{risk.certain:,} ({risk.certain_share:.1%})", f"{risk.l}", f"{risk.t:.3f}")
+            for risk in self.sensitive
+        ]
+        header = ["sensitive", "certain for records that share their class", "l", "t"]
+        return shown + (html_table("What classes give away", header, risks) if risks else "")
+
     def __str__(self) -> str:
         lines = [
             f"{self.records:,} records, {self.classes:,} classes on {', '.join(self.quasi)}",

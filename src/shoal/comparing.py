@@ -115,6 +115,13 @@ class Comparison:
             [_cell(getattr(row, name), shape) for name, _heading, shape in _SHOWN] for row in self.rows
         ]
 
+    def _repr_html_(self) -> str:
+        from .notebook import html_table
+
+        best = self.best()
+        note = "" if best is None else f"Least loss: {best.algorithm}" + (f", k={best.k}" if best.k else "")
+        return html_table("Comparison", *self.cells(), note)
+
     def __str__(self) -> str:
         headings, rows = self.cells()
         widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]

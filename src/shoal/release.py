@@ -77,6 +77,29 @@ class Described:
         shown = f"records={self.evidence.records}, classes={self.evidence.classes}{loss}"
         return f"{type(self).__name__}({verdict}, {shown})"
 
+    def _repr_html_(self) -> str:
+        from .evidence import strength
+        from .notebook import html_table
+
+        rows = [
+            (
+                promise.model,
+                promise.column or "",
+                ("at least " if promise.better == "higher" else "at most ") + strength(promise.required),
+                strength(promise.achieved),
+                "holds" if promise.holds else f"broken by {promise.failing:,} classes",
+            )
+            for promise in self.evidence.promises
+        ]
+        gcp = self.metrics.get("gcp")
+        loss = f", loss (gcp) {gcp:.4f}" if isinstance(gcp, float) else ""
+        suppressed = f"{self.partition.suppressed:,} suppressed"
+        note = f"{self.evidence.records:,} records in {self.evidence.classes:,} classes, {suppressed}{loss}"
+        title = "The policy holds" if self.evidence.holds else "The policy does not hold"
+        return html_table(
+            title, ["promise", "sensitive column", "required", "achieved", "verdict"], rows, note
+        )
+
     @property
     def levels(self) -> dict[str, int] | None:
         """The level each quasi-identifier is published at; None where classes differ in it.
