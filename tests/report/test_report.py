@@ -174,3 +174,18 @@ def test_the_page_in_a_browser(
     assert widest <= width
     assert page.text("h1") == "The policy holds"
     page.close()
+
+
+@pytest.mark.browser
+def test_the_page_on_paper(report: Report, browser: Browser, tmp_path: Path) -> None:
+    report.write_html(tmp_path / "report.html")
+    page = browser.open((tmp_path / "report.html").as_uri(), width=1000, dark=True)
+    media = [{"name": "prefers-color-scheme", "value": "dark"}]
+    page.call("Emulation.setEmulatedMedia", media="print", features=media)
+    page.resize(690)
+    assert page.overflow() == 0
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert len(page.call("Page.printToPDF", preferCSSPageSize=True)["data"]) > 10_000
+    assert page.complaints == []
+    page.close()
