@@ -247,7 +247,7 @@ def _repeat(facts: Facts) -> Part:
         ),
         Table(header, rows),
         Lines(tuple(settings)),
-        Code("\n".join(_recipe(repeat))),
+        Code("\n".join(_recipe(repeat, facts["cost"]["refinement"]))),
     ]
     if repeat["noise"]:
         blocks.append(Text(f"Noise: {repeat['noise']}."))
@@ -278,12 +278,14 @@ def _published_as(column: Facts) -> str:
     return words.get(column["form"], str(column["form"]))
 
 
-def _recipe(repeat: Facts) -> list[str]:
+def _recipe(repeat: Facts, refinement: Facts | None) -> list[str]:
     lines = []
     if repeat["algorithm"] is not None:
         settings = ", ".join(f"{name}={value!r}" for name, value in repeat["parameters"].items())
         lines.append(f"algorithm  {repeat['algorithm']}" + (f" ({settings})" if settings else ""))
         lines.append(f"seed       {repeat['seed']}")
+    if refinement is not None:
+        lines.append(f"refine     loss={refinement['loss']!r}, moves={refinement['moves']}")
     lines += [f"{name:<10} {version}" for name, version in repeat["versions"].items()]
     lines += [f"sha256     {digest}  {name.replace('_', ' ')}" for name, digest in repeat["sha256"].items()]
     return lines
