@@ -163,8 +163,7 @@ def _certificate(cost: Facts) -> str:
     )
     if cost["gap"] is None:
         return f"{text}same k."
-    text += f"same k; the rest, {percent(cost['gap'])} of this loss, may or may not be "
-    return f"{text}needed for the other promises."
+    return f"{text}same k; the rest, {percent(cost['gap'])} of this loss, is not proved unavoidable."
 
 
 def _class_sizes(facts: Facts) -> Chart:
