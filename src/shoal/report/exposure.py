@@ -155,16 +155,21 @@ def attacks_part(facts: Facts) -> Part | None:
     return Part("What attackers reach", "attacks", tuple(blocks))
 
 
+def strongest(results: list[Facts]) -> list[Facts]:
+    """Return the few attacks that learn most beyond guessing; none that is no better than a guess."""
+    better = [result for result in results if result["better_than_guessing"] and result["verdict"]]
+    return sorted(better, key=lambda result: -result["excess"])[:_TOLD]
+
+
 def _verdicts(results: list[Facts]) -> list[Block]:
     """Return the strongest attacks in plain words, and all of them folded away."""
-    told = sorted((r for r in results if r["verdict"]), key=lambda result: -result["excess"])
-    if not told:
+    if not results:
         return []
-    strongest = [r for r in told if r["better_than_guessing"]][:_TOLD]
-    opening = "The attacks that learn most beyond guessing:" if strongest else "No attack beats guessing."
+    told = strongest(results)
+    opening = "The attacks that learn most beyond guessing:" if told else "No attack beats guessing."
     blocks: list[Block] = [Text(opening)]
-    if strongest:
-        blocks.append(Lines(tuple(capital(result["verdict"]) for result in strongest)))
+    if told:
+        blocks.append(Lines(tuple(capital(result["verdict"]) for result in told)))
     rows = tuple((attack_name(result), capital(result["verdict"])) for result in results if result["verdict"])
     return [*blocks, Table(("attack", "verdict"), rows, summary="All verdicts")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .exposure import strongest
 from .parts import promise_name
 from .words import HOW, capital, counted, number, percent
 
@@ -52,7 +53,8 @@ def _findings(facts: Facts) -> list[str]:
         each = ", ".join(f"{escaped(name)} {percent(loss)}" for name, loss in cost["by_column"].items())
         found.append(f"Loss by column: {each}.")
     found.append(f"Suppressed: {counted(facts['verdict']['suppressed'], 'record')}.")
-    found += [escaped(capital(result["verdict"])) for result in (attacks or {"results": []})["results"]]
+    told = strongest((attacks or {"results": []})["results"])
+    found += [escaped(capital(result["verdict"])) for result in told]
     if utility is not None:
         median, mean = (percent(utility["queries"][name]) for name in ("median", "mean"))
         found.append(f"COUNT queries: {median} off in the median, {mean} on average.")
