@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .embedding import Embedding
 from .encoding import Encoded
 from .errors import ParameterError, PolicyUnsatisfiable
 from .params import Choice, Flag, Integer, Optional, Parameterised, Real, param
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from .kernels.k_member_index import Columns
     from .kernels.refining import Classes, Graph
     from .kernels.space import Space
+    from .kernels.squaring import Points
 
-LOSSES = ("gcp", "lm", "il")
+LOSSES = ("gcp", "lm", "il", "sse")
 MOVES_PER_RECORD = 40  # of a run without a budget
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|m|min|h)?\s*")
@@ -38,6 +40,11 @@ _PARALLEL_ROWS = 1 << 14
 _FRESH = (
     1.2  # a start that loses so much more, but whose classes are local, is worth more; by bench/refine.py
 )
+_TEMPERATURE = 0.8  # for squared errors
+_COOLING = 0.02  # of the first temperature is left at the end
+_COLD = 0.95  # of the budget; the rest only goes downhill
+_LINE_STEPS = 1 << 20  # of the widest coordinate, where near points are looked for
+_SQUARES = 1 << 50  # whole units of all squared distances from the mean of the table
 _LONG_MOVES = 20  # a record
 _LONG_SECONDS = 1e-4
 _STALE = 200  # moves for every class without any gain, after which nothing more is expected
@@ -51,9 +58,10 @@ class Refine(Parameterised):
 
     Parameters
     ----------
-    loss : "gcp", "lm" or "il"
+    loss : "gcp", "lm", "il" or "sse"
         What becomes less, named as the metric: shoal's loss; the same with 0 or 1 for categories without
-        hierarchy; or Byun's information loss, by height in the hierarchy.
+        hierarchy; Byun's information loss, by height in the hierarchy; or the squared error of class means,
+        of points as microaggregation sees them (`shoal.embedding`).
     seconds : float, optional
         Stop after this time.
     moves : int, optional
@@ -64,6 +72,10 @@ class Refine(Parameterised):
         Classes that one move takes apart, at most.
     tries : int
         Groupings tried in each move, of which the best is kept.
+    temperature : float, optional
+        Accept also what loses more: this many mean losses of a class at first, one time in e, and less and
+        less towards the end of the budget; the best partition met is kept. 0.8 for "sse" when not given,
+        nothing for the others, which have plateaus to walk on.
     afresh : bool, optional
         Start from the whole table divided into blocks, instead of the classes given. Decided by what either
         loses when not given.
@@ -85,6 +97,9 @@ class Refine(Parameterised):
     neighbours: int = param(Integer(2, 1000), "how many nearest rows count as near", default=24)
     classes: int = param(Integer(2, 8), "classes that one move takes apart, at most", default=3)
     tries: int = param(Integer(1, 100), "groupings tried in each move", default=2)
+    temperature: float | None = param(
+        Optional(Real(0)), "losses accepted at first, in mean losses of a class; cools down", default=None
+    )
     afresh: bool | None = param(
         Optional(Flag()), "start from the whole table divided; by their losses when none", default=None
     )
@@ -206,7 +221,9 @@ class _Search:
 
         self.refine = refine
         self.afresh = bool(refine.afresh)
-        self.costs = _Costs(encoded, partition, refine.loss)
+        self.costs = (
+            _SquaredError(encoded) if refine.loss == "sse" else _Costs(encoded, partition, refine.loss)
+        )
         self.rules = policy.compile(encoded, partition.labels >= 0)
         self.sensitive = encoded.flat_sensitive()
         self.cells = self.costs.cells
@@ -218,6 +235,7 @@ class _Search:
         self.total = int(self.classes.cost.sum()) + self.costs.fixed(partition.suppressed)
         sets = min(max(int((self.classes.size > 0).sum()) // (2 * most), 1), 4096)
         self.plan = Plan(sets, room, most, refine.tries, 0.0, 0)
+        self.best = self.total, self.classes.label.copy()
         self.moves, self.ended = 0, ""
         self.curve: list[tuple[int, float, float]] = []
 
@@ -272,15 +290,14 @@ class _Search:
     def _divided(self, partition: Partition) -> Classes:
         """Return the classes of a partition, the large ones divided into blocks of neighbouring records."""
         from .kernels.dividing import divide
-        from .kernels.refining import class_losses, make_classes
+        from .kernels.refining import make_classes
 
         costs, order = self.costs, partition.order
         order = order[np.lexsort([self.graph.row[order], partition.labels[order]])]
         given = (costs.values, costs.columns, self.rules, self.sensitive)
         labels, made = divide(order, partition.offsets, *given)
         cut = Partition.from_labels(labels)
-        losses = class_losses(costs.values, costs.columns, cut.order, cut.offsets)
-        return make_classes(cut.labels, losses, max(made, len(order) // self.rules.k) + 1)
+        return make_classes(cut.labels, costs.by_class(cut), max(made, len(order) // self.rules.k) + 1)
 
     def run(self, seed: int, stage: Stage) -> None:
         """Make moves until the budget is spent, the time is over, nothing can be gained or Ctrl-C."""
@@ -300,13 +317,31 @@ class _Search:
                 elif self.budget is not None and self.moves >= self.budget:
                     self.ended = "budget"
                 else:
+                    self._cool(step / max(self.steps, 1))
                     made, change = self._batch(rounds)
+                    self._keep_best()
                     stale = 0 if change < 0 else stale + made
                     if made == 0 or stale > _STALE * len(self.classes.first):
                         self.ended = "nothing more found"
         except KeyboardInterrupt:
             self.ended = "interrupted"
+        self.total, labels = min(self.best, (self.total, self.classes.label), key=lambda found: found[0])
+        self.classes.label[:] = labels
         self._note(time.monotonic() - began)
+
+    def _cool(self, done: float) -> None:
+        """Set the temperature for the share of the budget that is spent."""
+        asked = self.refine.temperature
+        if asked is None:
+            asked = _TEMPERATURE if self.refine.loss == "sse" else 0.0
+        mean = int(self.classes.cost.sum()) / max(int((self.classes.size > 0).sum()), 1)
+        warm = asked * mean * _COOLING**done if done < _COLD else 0.0
+        self.plan = self.plan._replace(temperature=warm)
+
+    def _keep_best(self) -> None:
+        """Remember the partition if none before lost less; while nothing warms, the last one is the best."""
+        if self.plan.temperature > 0 and self.total < self.best[0]:
+            self.best = self.total, self.classes.label.copy()
 
     def _note(self, seconds: float) -> None:
         """Add a point to the loss curve, twice as seldom whenever there are many."""
@@ -377,10 +412,15 @@ class _Costs:
 
     def loss_of(self, partition: Partition) -> int:
         """Return the loss of a partition."""
+        return int(self.by_class(partition).sum()) + self.fixed(partition.suppressed)
+
+    def by_class(self, partition: Partition) -> NDArray[np.int64]:
+        """Return the loss of every class of a partition, all its records together."""
         from .kernels.refining import class_losses
 
+        found: NDArray[np.int64]
         found = class_losses(self.values, self.columns, partition.order, partition.offsets)
-        return int(found.sum()) + self.fixed(partition.suppressed)
+        return found
 
     def graph(self, neighbours: int, threads: bool) -> Graph:
         """Return which rows are near each other."""
@@ -417,7 +457,58 @@ class _Costs:
         offsets = np.concatenate([[0], np.cumsum(np.bincount(row_slot, minlength=len(order)))])
         records = np.argsort(row_slot, kind="stable").astype(np.int32)
         nobody = np.zeros(0, dtype=np.int32)
-        return Graph(self.values, row_slot, near, offsets.astype(np.int64), records, nobody)
+        return Graph(self.values, row_slot, near, offsets.astype(np.int64), records, nobody, *self.points())
+
+    def points(self) -> Points:
+        """Return the records as points: none, but for squared errors."""
+        from .kernels.squaring import Points
+
+        return Points(np.zeros((0, 0)), 0.0)
+
+
+class _SquaredError(_Costs):
+    """The squared error of class means, of all squared distances from the mean of the table.
+
+    Near records are found, and large classes divided, by the sum of the distances along the coordinates.
+    """
+
+    def __init__(self, encoded: Encoded) -> None:
+        from .kernels.k_member_index import Columns
+        from .kernels.space import LINE
+
+        self.embedded = Embedding.of(encoded).points
+        low = self.embedded.min(axis=1, keepdims=True)
+        widest = float((self.embedded - low).max(initial=0.0))
+        step = _LINE_STEPS / widest if widest > 0 else 0.0
+        self.values = np.ascontiguousarray(np.rint((self.embedded - low) * step).T.astype(np.int32))
+        d, nothing = len(self.embedded), np.zeros(0, dtype=np.int32)
+        one = np.ones(d, dtype=np.int64)
+        full = one * _LINE_STEPS
+        start = np.zeros(d + 1, dtype=np.int64)
+        kind = np.full(d, LINE, dtype=np.int8)
+        self.columns = Columns(kind, one, full, full, start, start[:-1], nothing, nothing)
+        self.records = encoded.records
+        around = self.embedded - self.embedded.mean(axis=1, keepdims=True)
+        self.total = float((around**2).sum())
+        self.cells = _SQUARES
+
+    def fixed(self, suppressed: int) -> int:
+        """Return the loss that no rearrangement changes: the mean share of those who are suppressed."""
+        return int(self.cells * suppressed / self.records)
+
+    def points(self) -> Points:
+        """Return the records as points."""
+        from .kernels.squaring import Points
+
+        scale = self.cells / self.total if self.total > 0 else 0.0
+        return Points(np.ascontiguousarray(self.embedded.T), scale)
+
+    def by_class(self, partition: Partition) -> NDArray[np.int64]:
+        """Return the squared error of every class."""
+        from .kernels.squaring import class_squares
+
+        found: NDArray[np.int64] = class_squares(self.points(), partition.order, partition.offsets)
+        return found
 
 
 def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

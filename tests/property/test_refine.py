@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from clustering_tables import encoded_of, mixed_tables
 from oracle.costs import OracleTable, oracle_table
+from shoal.embedding import Embedding
 from shoal.encoding import Encoded, encode
 from shoal.enforce import failures
 from shoal.errors import ParameterError
@@ -69,6 +70,31 @@ def test_the_loss_is_the_one_by_definition_and_never_more(
     assert told["after"] <= told["before"]
     assert found.sizes.min() >= k
     assert (found.labels < 0).tolist() == (start.labels < 0).tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=mixed_tables(), k=st.integers(1, 4), seed=st.integers(0, 99))
+def test_the_squared_error_is_the_one_by_definition(table: pa.Table, k: int, seed: int) -> None:
+    encoded, run = encoded_of(table, 1.0), Run(seed)
+    policy = Policy(quasi=list(table.column_names), models=[shoal.KAnonymity(k)])
+    last = max(encoded.records // k - 1, 0)
+    start = Partition.from_labels(np.minimum(np.arange(encoded.records) // k, last))
+    if encoded.records < k:
+        return
+    found = refined(start, encoded, policy, run, Refine(loss="sse", moves=300, threads=1))
+    points = Embedding.of(encoded).points.T
+    whole = ((points - points.mean(axis=0)) ** 2).sum()
+
+    def share(partition: Partition) -> float:
+        classes = [points[partition.members(c)] for c in range(partition.classes)]
+        error = sum(((members - members.mean(axis=0)) ** 2).sum() for members in classes)
+        return float(error / whole) if whole > 0 else 0.0
+
+    told = run.notes["refinement"]
+    assert told["before"] == pytest.approx(share(start), abs=1e-9)
+    assert told["after"] == pytest.approx(share(found), abs=1e-9)
+    assert told["after"] <= told["before"]
+    assert found.sizes.min() >= k
 
 
 MODELS: list[list[Any]] = [
@@ -176,7 +202,7 @@ def labels_of(table: pa.Table, refine: Refine, k: int = 3, seed: int = 4) -> tup
 
 
 def test_any_number_of_threads_makes_the_same_partition() -> None:
-    table = people(6000)
+    table = people(9000)  # enough that the kernel with threads is used
     one, told = labels_of(table, Refine(moves=4000, threads=1))
     two, again = labels_of(table, Refine(moves=4000, threads=2))
     assert one == two

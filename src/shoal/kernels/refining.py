@@ -19,6 +19,7 @@ from .pool import Pool, load, make_pool
 from .rebuilding import FAILED, chance, class_loss, draw, regroup, shuffle
 from .rules import Rules
 from .space import LINE, SET
+from .squaring import Points, load_points, make_sums, regroup_squares
 from .stats import make_stats
 
 MOST = 8  # classes of a set
@@ -48,6 +49,8 @@ class Graph(NamedTuple):
     offsets: NDArray[np.int64]  # [rows + 1] the records of a row
     records: NDArray[np.int32]  # [n] row by row
     costly: NDArray[np.int32]  # records of classes with a loss; sets grow around them
+    points: NDArray[np.float64]  # [n, d] where the loss is a squared error, else [0, 0]
+    scale: float  # whole units of loss for a squared distance of 1
 
 
 class Plan(NamedTuple):
@@ -266,6 +269,9 @@ def _rework(
     pool = make_pool(columns, rules, plan.room, sets.members.shape[1])
     stats = make_stats(rules)
     losses = np.zeros(sets.members.shape[1], np.int64)
+    tried = losses.copy()
+    squares, points = len(graph.points) > 0, Points(graph.points, graph.scale)
+    sums = make_sums(points, plan.room, len(losses))
     state = np.empty(1, np.uint64)
     for s in range(begin, end):
         state[0] = np.uint64(
@@ -273,16 +279,34 @@ def _rework(
         )
         free, before = _take_apart(classes, sets, s, pool)
         shuffle(pool.record, free, state)
-        load(pool.record, pool.value, pool.number, pool.shape, graph.values, free)
+        if squares:
+            load_points(sums, points, pool.record, free)
+        else:
+            load(pool.record, pool.value, pool.number, pool.shape, graph.values, free)
         least, groups = FAILED, 0
         for _try in range(plan.tries):
-            furthest = draw(state, 2) == 0
-            loss, made = regroup(pool, free, furthest, rules, sensitive, stats, state)
+            if squares:
+                loss, made = regroup_squares(
+                    sums,
+                    points,
+                    pool.record,
+                    pool.group,
+                    pool.size,
+                    tried,
+                    free,
+                    rules,
+                    sensitive,
+                    stats,
+                    state,
+                )
+            else:
+                furthest = draw(state, 2) == 0
+                loss, made = regroup(pool, free, furthest, rules, sensitive, stats, state)
             if loss < least and made <= sets.labels[s]:
                 least, groups = loss, made
                 pool.best[:free] = pool.group[:free]
                 for c in range(made):
-                    losses[c] = class_loss(pool, c)
+                    losses[c] = tried[c] if squares else class_loss(pool, c)
         sets.after[s] = sets.classes[s]
         sets.change[s] = 0
         if least == FAILED or least - before > -plan.temperature * math.log(chance(state)):

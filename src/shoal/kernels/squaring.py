@@ -1,0 +1,235 @@
+"""Regrouping a pool of points so that the squared error becomes small: greedily, then by single moves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .rebuilding import FAILED, draw
+from .rules import Rules
+from .stats import Stats, add_record, clear_stats, stats_ok
+
+NOWHERE = -1
+SWEEPS = 8  # over all records of the pool, for single moves
+
+
+class Points(NamedTuple):
+    """The records as points; none where the loss is not a squared error."""
+
+    at: NDArray[np.float64]  # [n, d], or [0, 0]
+    scale: float  # whole units of loss for a squared distance of 1
+
+
+class Sums(NamedTuple):
+    """The points of a pool, and what its classes add up to."""
+
+    at: NDArray[np.float64]  # [room, d] relative to the mean of the pool
+    total: NDArray[np.float64]  # [groups, d]
+    distance: NDArray[np.float64]  # [room]
+
+
+@njit(cache=True)
+def make_sums(points: Points, room: int, groups: int) -> Sums:
+    """Return scratch space for pools of `room` records in at most `groups` classes."""
+    d = points.at.shape[1]
+    return Sums(np.empty((room, d)), np.empty((groups, d)), np.empty(room))
+
+
+@njit(cache=True)
+def class_squares(points: Points, order: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the squared error of every class in whole units."""
+    d = points.at.shape[1]
+    found = np.zeros(len(offsets) - 1, np.int64)
+    for c in range(len(found)):
+        records = order[offsets[c] : offsets[c + 1]]
+        squares = 0.0
+        for j in range(d):
+            mean = 0.0
+            for i in records:
+                mean += points.at[i, j]
+            mean /= len(records)
+            for i in records:
+                squares += (points.at[i, j] - mean) ** 2
+        found[c] = np.int64(np.rint(squares * points.scale))
+    return found
+
+
+@njit(cache=True)
+def load_points(sums: Sums, points: Points, record: NDArray[np.int64], free: int) -> None:
+    """Copy the points of the first `free` records, relative to their mean."""
+    at, source = sums.at, points.at
+    for j in range(at.shape[1]):
+        mean = 0.0
+        for f in range(free):
+            mean += source[record[f], j]
+        mean /= free
+        for f in range(free):
+            at[f, j] = source[record[f], j] - mean
+
+
+@njit(cache=True)
+def _grow_squares(
+    sums: Sums,
+    group: NDArray[np.int32],
+    size: NDArray[np.int64],
+    free: int,
+    k: int,
+    groups: int,
+    random: NDArray[np.uint64],
+) -> None:
+    """Fill classes of k records from seeds that are random or far out; the others join the nearest."""
+    at, total, distance = sums.at, sums.total, sums.distance
+    d = at.shape[1]
+    group[:free] = NOWHERE
+    running, far = draw(random, 2) == 0, draw(random, 2) == 0
+    for c in range(groups):
+        seed = draw(random, free)
+        while group[seed] != NOWHERE:
+            seed = seed + 1 if seed + 1 < free else 0
+        if far:
+            most = -1.0
+            for f in range(free):
+                if group[f] == NOWHERE:
+                    away = 0.0
+                    for j in range(d):
+                        away += at[f, j] ** 2
+                    if away > most:
+                        seed, most = f, away
+        group[seed], size[c] = c, 1
+        for j in range(d):
+            total[c, j] = at[seed, j]
+        fresh = True
+        for _more in range(k - 1):
+            best = NOWHERE
+            for f in range(free):
+                if group[f] != NOWHERE:
+                    continue
+                if fresh or running:
+                    away = 0.0
+                    for j in range(d):
+                        away += (at[f, j] - total[c, j] / size[c]) ** 2
+                    distance[f] = away
+                if best == NOWHERE or distance[f] < distance[best]:
+                    best = f
+            fresh = False
+            group[best] = c
+            size[c] += 1
+            for j in range(d):
+                total[c, j] += at[best, j]
+    for f in range(free):
+        if group[f] == NOWHERE:
+            best, least = 0, np.inf
+            for c in range(groups):
+                away = 0.0
+                for j in range(d):
+                    away += (at[f, j] - total[c, j] / size[c]) ** 2
+                away *= size[c] / (size[c] + 1.0)
+                if away < least:
+                    best, least = c, away
+            group[f] = best
+            size[best] += 1
+            for j in range(d):
+                total[best, j] += at[f, j]
+
+
+@njit(cache=True)
+def _move(sums: Sums, group: NDArray[np.int32], size: NDArray[np.int64], f: int, c: int) -> None:
+    """Put a record into another class."""
+    a = group[f]
+    for j in range(sums.at.shape[1]):
+        sums.total[a, j] -= sums.at[f, j]
+        sums.total[c, j] += sums.at[f, j]
+    size[a] -= 1
+    size[c] += 1
+    group[f] = c
+
+
+@njit(cache=True)
+def _improve(
+    sums: Sums, group: NDArray[np.int32], size: NDArray[np.int64], free: int, k: int, groups: int
+) -> None:
+    """Relocate and swap single records as long as that lowers the squared error."""
+    at, total = sums.at, sums.total
+    d = at.shape[1]
+    for _sweep in range(SWEEPS):
+        changed = False
+        for f in range(free):
+            a = group[f]
+            if size[a] > k:
+                leave = 0.0
+                for j in range(d):
+                    leave += (at[f, j] - total[a, j] / size[a]) ** 2
+                leave *= size[a] / (size[a] - 1.0)
+                for c in range(groups):
+                    if c == a:
+                        continue
+                    join = 0.0
+                    for j in range(d):
+                        join += (at[f, j] - total[c, j] / size[c]) ** 2
+                    if join * size[c] / (size[c] + 1.0) < leave * (1 - 1e-9):
+                        _move(sums, group, size, f, c)
+                        changed = True
+                        break
+            for g in range(f + 1, free):
+                a, b = group[f], group[g]
+                if a == b:
+                    continue
+                one, two, both = 0.0, 0.0, 0.0
+                for j in range(d):
+                    v = at[g, j] - at[f, j]
+                    one += total[a, j] * v
+                    two += total[b, j] * v
+                    both += v * v
+                gain = (2 * one + both) / size[a] + (both - 2 * two) / size[b]
+                if gain > 1e-9 * both:
+                    for j in range(d):
+                        v = at[g, j] - at[f, j]
+                        total[a, j] += v
+                        total[b, j] -= v
+                    group[f], group[g] = b, a
+                    changed = True
+        if not changed:
+            return
+
+
+@njit(cache=True)
+def regroup_squares(
+    sums: Sums,
+    points: Points,
+    record: NDArray[np.int64],
+    group: NDArray[np.int32],
+    size: NDArray[np.int64],
+    losses: NDArray[np.int64],
+    free: int,
+    rules: Rules,
+    sensitive: NDArray[np.int32],
+    stats: Stats,
+    random: NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Group the pool into as many classes as it has records for, or one less; return (loss, classes).
+
+    The loss is `FAILED` where a class does not keep every promise. `losses` are those of the classes.
+    """
+    groups = min(free // rules.k, len(size))
+    if groups > 1 and draw(random, 4) == 0:
+        groups -= 1
+    _grow_squares(sums, group, size, free, rules.k, groups, random)
+    _improve(sums, group, size, free, rules.k, groups)
+    whole = np.int64(0)
+    for c in range(groups):
+        clear_stats(stats, rules)
+        squares = 0.0
+        for f in range(free):
+            if group[f] != c:
+                continue
+            add_record(stats, rules, sensitive, record[f])
+            for j in range(sums.at.shape[1]):
+                squares += (sums.at[f, j] - sums.total[c, j] / size[c]) ** 2
+        if not stats_ok(stats, rules):
+            return FAILED, groups
+        losses[c] = np.int64(np.rint(squares * points.scale))
+        whole += losses[c]
+    return whole, groups
