@@ -69,4 +69,5 @@ class Mondrian(Algorithm):
                 step = cut_some(work, sensitive, space, rules, self.relaxed, labels, _STEP)
                 stage.advance(step)
                 done += step
+            del work  # larger than the table
         return Partition.from_labels(labels)
