@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,13 @@ POLICY = {
     },
     "models": [{"name": "k-anonymity", "k": 5}, {"name": "l-diversity", "l": 2}],
 }
-RELEASE = {"policy": POLICY, "algorithm": "mondrian", "parameters": {"relaxed": True}, "seed": 3}
+RELEASE = {
+    "policy": POLICY,
+    "algorithm": "mondrian",
+    "parameters": {"relaxed": True},
+    "seed": 3,
+    "refine": True,
+}
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +170,25 @@ def test_a_release_is_verified_and_described(release: tuple[str, dict[str, Any]]
     assert result["audit"]["unique"] == 0
     assert sum(size["classes"] for size in result["sizes"]) == result["evidence"]["classes"]
     assert set(result["metrics"]["ncp"]) == {"age", "job"}
+    assert {attack["attack"] for attack in result["attacks"]["results"]} >= {"linkage", "inference"}
+
+
+def test_the_report_is_one_page_that_names_nobody(
+    server: Server, space: str, release: tuple[str, dict[str, Any]]
+) -> None:
+    page = server.fetch(space, release[0], "report").decode()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "The policy holds" in page
+    assert not [i for i in range(240) if f"p{i}<" in page or f'"p{i}"' in page]  # nobody is named
+
+
+def test_the_release_is_there_before_its_report(server: Server, space: str) -> None:
+    answer = server.send("POST", f"/api/spaces/{space}/jobs", json={"task": "release", "given": RELEASE})
+    states = server.states(space, answer.json()["id"])
+    made = [state for state in states if "made" in state and state["status"] == "running"]
+    assert made
+    assert set(made[0]["made"]["files"]) == {"table", "manifest", "policy"}
+    assert set(states[-1]["result"]["files"]) == {"table", "manifest", "policy", "report"}
 
 
 def test_the_command_line_makes_the_same_bytes(
@@ -279,6 +305,26 @@ def test_a_file_by_path_is_read_where_it_is(server: Server, tmp_path: Path) -> N
     _, state = server.opened(server.send("POST", "/api/spaces", json={"path": str(tmp_path / "none.csv")}))
     assert "there is no file" in state["error"]["message"]
     assert server.send("POST", "/api/spaces", json={"path": " "}).status_code == 400
+
+
+def test_a_table_in_a_database_is_read_by_its_address(server: Server, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "ward.sqlite") as ward:
+        ward.execute("create table visits (age integer, job text)")
+        ward.executemany("insert into visits values (?, ?)", [(age, job) for age, job, _ in ROWS])
+    ward.close()
+    address = f"{tmp_path}/ward.sqlite/visits"
+    space, state = server.opened(server.send("POST", "/api/spaces", json={"path": address}))
+    assert state["result"]["records"] == 240
+    assert server.send("GET", f"/api/spaces/{space}").json()["name"] == "ward.sqlite/visits"
+    server.send("DELETE", f"/api/spaces/{space}")
+    secret = server.send(
+        "POST", "/api/spaces", json={"path": "postgresql://ann:secret@127.0.0.1:9/clinic/visits"}
+    )
+    assert "secret" not in secret.text
+    space, state = server.opened(secret)
+    assert state["status"] == "failed"
+    assert "secret" not in str(state)
+    server.send("DELETE", f"/api/spaces/{space}")
 
 
 def test_names_of_uploads_cannot_leave_their_folder(server: Server) -> None:

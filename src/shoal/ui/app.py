@@ -80,12 +80,22 @@ async def _new(request: Request) -> Response:
     if body.get("demo"):
         space = _spaces(request).new("demo", DEMO, {})
     else:
-        path = Path(str(body.get("path", "")).strip()).expanduser()
-        if not str(body.get("path", "")).strip():
-            raise ParameterError("no path is given", hint="Such as /home/me/patients.csv.")
-        space = _spaces(request).new("path", path.name, {"path": str(path), **_reading(body)})
+        name, place = _placed(str(body.get("path", "")).strip())
+        space = _spaces(request).new("path", name, {"path": place, **_reading(body)})
     space.open()
     return JSONResponse(space.to_dict())
+
+
+def _placed(given: str) -> tuple[str, str]:
+    """Return what a file or a database's table is called, and where it is; no name holds a password."""
+    from ..io.databases.address import parse
+
+    if not given:
+        raise ParameterError("no path is given", hint="Such as /home/me/patients.csv.")
+    if "://" not in given:
+        given = str(Path(given).expanduser())
+    address = parse(given)
+    return (Path(given).name if address is None else address.label), given
 
 
 def _reading(given: Any) -> dict[str, Any]:
@@ -203,6 +213,16 @@ async def _events(request: Request) -> Response:
     return StreamingResponse(stream(), media_type="text/event-stream")
 
 
+async def _all_events(request: Request) -> Response:
+    space = _of(request)
+
+    async def stream() -> AsyncIterator[str]:
+        async for news in space.watch(_QUIET):
+            yield ": still here\n\n" if news is None else f"data: {json.dumps(news)}\n\n"
+
+    return StreamingResponse(stream(), media_type="text/event-stream")
+
+
 async def _ticket(request: Request) -> Response:
     body, space = await _body(request), _of(request)
     path = space.file(request.path_params["job"], str(body.get("file", "")))
@@ -273,6 +293,7 @@ _ROUTES = [
     Route(f"{_AT}/ask", _ask, methods=["POST"]),
     Route(f"{_AT}/hierarchy", _hierarchy, methods=["POST"]),
     Route(f"{_AT}/jobs", _start, methods=["POST"]),
+    Route(f"{_AT}/events", _all_events),
     Route(_AT + "/jobs/{job}", _cancel, methods=["DELETE"]),
     Route(_AT + "/jobs/{job}/events", _events),
     Route(_AT + "/jobs/{job}/files", _ticket, methods=["POST"]),

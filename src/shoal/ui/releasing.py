@@ -19,11 +19,13 @@ from ..policy_file import dumps, from_dict, read_policy
 from ..writing import manifest_path
 
 if TYPE_CHECKING:
+    from ..evidence import Evidence
     from ..policy import Policy
     from ..release import Release
     from .tasks import Context
 
-POLICY, LABELS, KEPT = "policy.toml", "labels.npy", "kept.arrow"
+POLICY, REPORT = "policy.toml", "report.html"
+LABELS, KEPT = "labels.npy", "kept.arrow"
 _HEADER = """\
 Made with shoal's page. This policy and the command below make the same release again.
 
@@ -51,6 +53,8 @@ class Wanted:
         "sort" or "shuffle".
     format : str
         The ending of the published file.
+    refine : bool
+        Whether the loss is lowered further, by as many moves as suit the table: the same each time.
     """
 
     folder: Path
@@ -62,6 +66,7 @@ class Wanted:
     seed: int = 0
     order: str = "sort"
     format: str = "csv"
+    refine: bool = False
 
     @property
     def target(self) -> Path:
@@ -73,6 +78,7 @@ class Wanted:
         words = ["shoal", "anonymize", self.name, "--policy", POLICY, "--algorithm", self.algorithm]
         for name, value in self.parameters.items():
             words += ["--set", f"{name}={_setting(value)}"]
+        words += ["--refine"] if self.refine else []
         words += ["--seed", str(self.seed), "--order", self.order]
         if self.reading["delimiter"]:
             words += ["--delimiter", self.reading["delimiter"]]
@@ -90,12 +96,16 @@ def _setting(value: Any) -> str:
 
 
 def release(context: Context, table: pa.Table, wanted: Wanted) -> dict[str, Any]:
-    """Make a release, verify it, write it, read it back, and return what there is to know about it."""
+    """Make a release, verify it, write it, read it back, attack it, and return what there is to know.
+
+    The verified file is reported as soon as it is there; the attacks and the report take longer.
+    """
     policy = from_dict(wanted.policy)
     made = api.anonymize(
         table,
         policy,
         algorithm=wanted.algorithm,
+        refine=wanted.refine,
         seed=wanted.seed,
         progress=context.progress,
         **wanted.parameters,
@@ -106,14 +116,25 @@ def release(context: Context, table: pa.Table, wanted: Wanted) -> dict[str, Any]
         header = _HEADER + wanted.command()
         (wanted.folder / POLICY).write_text(dumps(policy, header=header), encoding="utf-8")
         _keep(made, wanted.folder)
-    with context.progress.stage("looking at it as an attacker would"):
-        after = _audit(made.published, made.policy)
+    found = _described(made, evidence, wanted)
+    context.say(made=found)
+    with context.progress.stage("attacking it, and writing the report"):
+        report = made.report(
+            files={wanted.target.name: found["written"]["sha256"]}, progress=context.progress
+        )
+        report.write(wanted.folder / REPORT)
+    facts = report.to_dict()
+    return {**found, "files": {**found["files"], "report": REPORT}, "attacks": facts["attacks"]}
+
+
+def _described(made: Release, evidence: Evidence, wanted: Wanted) -> dict[str, Any]:
     return {
         "evidence": made.evidence.to_dict(),
         "written": {"holds": evidence.holds, **json.loads(manifest_path(wanted.target).read_text())["file"]},
         "metrics": made.metrics,
         "sizes": _sizes(made),
-        "audit": after,
+        "audit": _audit(made.published, made.policy),
+        "refinement": made.refinement,
         "command": wanted.command(),
         "repeatable": wanted.order == "sort" and not any(c.form.noisy for c in made.policy.schema.quasi),
         "algorithm": {"name": made.algorithm.name, "parameters": made.algorithm.to_dict()},

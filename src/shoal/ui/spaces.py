@@ -11,6 +11,7 @@ import contextlib
 import re
 import secrets
 import shutil
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,12 +58,14 @@ class Space:
     version: int = 0
     opening: Job = field(default_factory=lambda: Job("open"))
     jobs: dict[str, Job] = field(default_factory=dict)
+    _listeners: set[asyncio.Queue[Job]] = field(default_factory=set)
     _desk: Worker | None = None
     _working: dict[str, Worker] = field(default_factory=dict)
     _running: set[asyncio.Task[None]] = field(default_factory=set)
 
     def open(self) -> None:
         """Begin to read the table."""
+        self.opening.heard = self._tell
         self._in_background(self._open())
 
     async def _open(self) -> None:
@@ -105,13 +108,41 @@ class Space:
         for job in self.jobs.values():
             if job.task == task and not job.over:
                 self._in_background(self.cancel(job.id))
-        job = Job(task, about=given)
+        job = Job(task, about=given, heard=self._tell)
         self.jobs[job.id] = job
         request = {**given, "source": self.source}
         if task == "release":
             request = {**request, "folder": str(self.folder / job.id), "name": self.name}
         self._in_background(self._labour(job, request))
         return job
+
+    def _tell(self, job: Job) -> None:
+        for listener in self._listeners:
+            listener.put_nowait(job)
+
+    async def watch(self, patience: float) -> AsyncIterator[dict[str, Any] | None]:
+        """Yield every job's name and state, now and whenever one changes; None when nothing came for so long.
+
+        One stream for all of them: a browser opens six connections to a server, and no more.
+        """
+        news: asyncio.Queue[Job] = asyncio.Queue()
+        self._listeners.add(news)
+        try:
+            waiting = {"open": self.opening, **self.jobs}
+            while True:
+                for name, job in waiting.items():
+                    yield {"job": name, "state": job.state}
+                waiting = {}
+                try:
+                    changed = [await asyncio.wait_for(news.get(), patience)]
+                except TimeoutError:
+                    yield None
+                    continue
+                while not news.empty():
+                    changed.append(news.get_nowait())
+                waiting = {"open" if job is self.opening else job.id: job for job in changed}
+        finally:
+            self._listeners.discard(news)
 
     async def _labour(self, job: Job, given: dict[str, Any]) -> None:
         worker = self._working[job.id] = await self.pool.take()
@@ -128,7 +159,8 @@ class Space:
         worker = self._working.get(job_id)
         if worker is not None:
             await worker.stop()
-        shutil.rmtree(self.folder / job_id, ignore_errors=True)
+        if "made" not in self.job(job_id).state:  # a release that was finished stays without its report
+            shutil.rmtree(self.folder / job_id, ignore_errors=True)
 
     def job(self, job_id: str) -> Job:
         """Return a job of this space; ``open`` is the reading of the table."""
@@ -144,7 +176,8 @@ class Space:
 
     def file(self, job_id: str, word: str) -> Path:
         """Return a file that a job has made, by the word its result has for it."""
-        files = (self.job(job_id).state.get("result") or {}).get("files", {})
+        state = self.job(job_id).state
+        files = (state.get("result") or state.get("made") or {}).get("files", {})
         if word not in files:
             raise UnknownName("there is no such file", hint="Make the release again.")
         return self.folder / job_id / str(files[word])

@@ -113,17 +113,20 @@ def audit(context: Context, source: dict[str, Any], quasi: list[str], sensitive:
     return api.audit(table_of(source), quasi=quasi, sensitive=sensitive).to_dict()
 
 
-def values(context: Context, source: dict[str, Any], column: str) -> dict[str, Any]:
+def values(
+    context: Context, source: dict[str, Any], column: str, most: int = _SHOWN_VALUES
+) -> dict[str, Any]:
     """Return the most frequent values of a column, for a steward who asked to see them."""
     import pyarrow.compute as pc
 
     counts = pc.value_counts(_column(source, column).drop_null())
-    ranked = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])[:_SHOWN_VALUES]
+    ranked = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])[:most]
     return {
+        "distinct": len(counts),
         "values": [
             {"value": str(counts[i.as_py()]["values"]), "count": counts[i.as_py()]["counts"].as_py()}
             for i in ranked
-        ]
+        ],
     }
 
 
@@ -143,11 +146,10 @@ def levels(
     smallest = made.smallest(held)
     found = []
     for line, few in zip(made.preview(held), smallest, strict=True):
-        nodes = dict.fromkeys(tree.nodes[line.level, leaf_of].tolist())
-        labels = [tree.labels[node] for node in nodes]
-        found.append(
-            {"groups": len(nodes), "fewest_records": few, "labels": sorted(labels[:200])[:_SHOWN_LABELS]}
-        )
+        row = tree.nodes[line.level]
+        nodes = list(dict.fromkeys(row[sorted(set(leaf_of.tolist()))].tolist()))  # as the leaves stand
+        labels = [tree.labels[node] for node in nodes[:_SHOWN_LABELS]]
+        found.append({"groups": len(nodes), "fewest_records": few, "labels": labels})
     return {"levels": found, "unknown": unknown, "hierarchy": made.to_spec()}
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,7 +121,10 @@ class Job:
     about : dict
         What the page wants to know of it again after a reload.
     state : dict
-        ``status`` ("running", "done", "failed", "cancelled"), ``stages``, ``rows``, ``result``, ``error``.
+        ``status`` ("running", "done", "failed", "cancelled"), ``stages``, ``rows``, ``made``, ``result``,
+        ``error``.
+    heard : callable
+        Called after every change.
     """
 
     task: str
@@ -129,6 +132,7 @@ class Job:
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
     state: dict[str, Any] = field(default_factory=lambda: {"status": "running", "stages": []})
     version: int = 0
+    heard: Callable[[Job], None] = lambda job: None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -152,6 +156,7 @@ class Job:
 
     def _wake(self) -> None:
         self.version += 1
+        self.heard(self)
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -71,13 +71,13 @@ export function upload(path, file, tell) {
 }
 
 // Server-sent events, read by fetch because EventSource sends no header.
-export async function follow(path, tell) {
-  const answer = await request(path, {});
+export async function follow(path, tell, signal) {
+  const answer = await request(path, {signal});
   const reader = answer.body.getReader(), decoder = new TextDecoder();
   let waiting = '';
   for (;;) {
     let part;
-    try { part = await reader.read(); } catch { throw gone(); }
+    try { part = await reader.read(); } catch (error) { throw error.name === 'AbortError' ? error : gone(); }
     if (part.done) return;
     waiting += decoder.decode(part.value, {stream: true});
     const blocks = waiting.split('\n\n');

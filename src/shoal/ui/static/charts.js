@@ -19,7 +19,7 @@ export function Bars({rows, label, unit}) {
 
 export function Histogram({sizes, least}) {
   const most = Math.max(...sizes.map((s) => s.classes), 1), wide = 600 / Math.max(sizes.length, 1);
-  const every = Math.ceil(sizes.length / 12);
+  const ranges = sizes.some((s) => s.from !== s.to), every = Math.ceil(sizes.length / (ranges ? 5 : 12));
   const name = (s) => (s.from === s.to ? `${s.from}` : `${s.from}–${s.to}`);
   return html`<figure class="chart"><svg viewBox="0 0 600 190" role="img" aria-label="Number of classes of each size">
     ${sizes.map((s, i) => html`<g key=${i}><rect class="column-bar" x=${i * wide + 2} width=${Math.max(wide - 4, 1)} y=${150 - 130 * s.classes / most} height=${130 * s.classes / most}><title>${plural(s.classes, 'class', 'classes')} of ${name(s)} people</title></rect>
@@ -57,7 +57,7 @@ export function Plane({rows, records, chosen, onPick, bounds}) {
     ${ticks(0, up).map((t) => html`<g key=${`y${t}`}><line class="grid" x1=${L} x2=${W - R} y1=${y(t)} y2=${y(t)} /><text x=${L - 8} y=${y(t) + 4} text-anchor="end">${percent(t)}</text></g>`)}
     ${ticks(0, right).map((t) => html`<g key=${`x${t}`}><line class="grid" y1=${T} y2=${H - B} x1=${x(t)} x2=${x(t)} /><text x=${x(t)} y=${H - B + 18} text-anchor="middle">${percent(t)}</text></g>`)}
     ${bounds.map((b) => html`<g key=${`b${b.k}`}><rect class="never" x=${L} width=${W - L - R} y=${y(b.loss)} height=${Math.max(y(0) - y(b.loss), 0)} /><line class="bound" x1=${L} x2=${W - R} y1=${y(b.loss)} y2=${y(b.loss)} />
-      <text x=${W - R - 4} y=${y(b.loss) - 5} text-anchor="end" class="bound-name">no release loses less${b.k ? ` at k = ${b.k}` : ''}</text></g>`)}
+      <text x=${W - R - 4} y=${y(b.loss) + (y(0) - y(b.loss) > 24 ? 16 : -5)} text-anchor="end" class="bound-name">no release loses less than this${b.k ? `, with classes of at least ${b.k}` : ''}</text></g>`)}
     <line class="axis" x1=${L} x2=${W - R} y1=${y(0)} y2=${y(0)} /><line class="axis" x1=${L} x2=${L} y1=${T} y2=${y(0)} />
     <text class="title" x=${(L + W - R) / 2} y=${H - 8} text-anchor="middle">chance of picking the right person, on average</text>
     <text class="title" transform=${`translate(14 ${(T + H - B) / 2}) rotate(-90)`} text-anchor="middle">detail lost</text>

@@ -49,8 +49,9 @@ function Locked() {
 
 function Opening() {
   const job = state.jobs.open;
-  if (!job || job.status === 'running') return html`<div class="opening"><${Work} id="open" title="Opening the table" job=${job || {}} /></div>`;
-  return html`<div class="opening">${ended(job, 'Opening the table')}<p><${Button} kind="main" id="other-file" onClick=${() => go('table', null)}>Choose another table<//></p></div>`;
+  if (!job || job.status === 'running') return html`<div class="opening"><h1 tabindex="-1">${state.space.name}</h1><${Work} id="open" title="Opening the table" job=${job || {}} /></div>`;
+  const leave = () => { api.send('DELETE', `/api/spaces/${state.space.id}`).catch(fail); go('table', null); };
+  return html`<div class="opening"><h1 tabindex="-1">${state.space.name}</h1>${ended(job, 'Opening the table')}<p><${Button} kind="main" id="other-file" onClick=${leave}>Choose another table<//></p></div>`;
 }
 
 function App() {

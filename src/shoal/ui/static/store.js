@@ -45,8 +45,10 @@ export async function arrive() {
   const [, id, step] = location.hash.split('/');
   const wanted = STEPS.includes(step) ? step : 'table';
   if (!id) {
+    stopWatching();
     const listed = await api.get('/api/spaces');
-    set({space: null, opened: null, doc: null, past: [], future: [], step: 'table', spaces: listed.spaces, problem: null});
+    const spaces = listed.spaces.filter((space) => space.status !== 'failed');
+    set({space: null, opened: null, doc: null, past: [], future: [], step: 'table', spaces, problem: null});
     return;
   }
   if (!state.space || state.space.id !== id) {
@@ -65,8 +67,7 @@ export async function arrive() {
 async function load(id) {
   const space = await api.get(`/api/spaces/${id}`);
   set({space, opened: null, doc: null, past: [], future: [], jobs: {}, step: 'table'});
-  watch('open');
-  for (const job of space.jobs) watch(job.id);
+  watch();
   if (space.status === 'done') await until(() => state.opened);
 }
 
@@ -77,24 +78,29 @@ const until = (ready) => new Promise((resolve) => {
 
 // --- jobs ---
 
-export function watch(id) {
-  const space = state.space;
-  const hear = (job) => {
+let stopWatching = () => {};
+
+// One stream tells of all jobs of a table; leaving the table lets it go.
+function watch() {
+  const space = state.space, end = new AbortController();
+  stopWatching();
+  stopWatching = () => end.abort();
+  const hear = ({job: id, state: job}) => {
     if (state.space !== space) return;
     state.jobs = {...state.jobs, [id]: job};
     if (id === 'open' && job.status === 'done' && !state.opened) opened(job.result);
     draw();
   };
-  api.follow(`/api/spaces/${space.id}/jobs/${id}/events`, hear).catch((error) => {
-    if (state.space === space) fail(error);
-  });
+  const again = () => api.follow(`/api/spaces/${space.id}/events`, hear, end.signal).then(
+    () => { if (!end.signal.aborted && state.space === space) setTimeout(again, 1000); },
+    (error) => { if (!end.signal.aborted && state.space === space) fail(error); });
+  again();
 }
 
 export async function start(task, given) {
   const {id} = await api.send('POST', `/api/spaces/${state.space.id}/jobs`, {task, given});
   state.space.jobs = [...state.space.jobs, {id, task, about: given, status: 'running'}];
-  state.jobs = {...state.jobs, [id]: {status: 'running', stages: []}};
-  watch(id);
+  state.jobs = {[id]: {status: 'running', stages: []}, ...state.jobs};
   return id;
 }
 

@@ -24,7 +24,7 @@ async function begin() {
 
 export function pick(row) {
   decide(`candidate: ${row.algorithm}${row.k ? `, k = ${row.k}` : ''}`, (doc) => ({
-    chosen: {algorithm: row.algorithm, parameters: {}, k: row.k}, models: row.k ? withK(doc.models, row.k) : doc.models,
+    chosen: {algorithm: row.algorithm, parameters: {}, k: row.k, refine: Boolean(doc.chosen && doc.chosen.refine)}, models: row.k ? withK(doc.models, row.k) : doc.models,
     preset: row.k === kOf(doc) ? doc.preset : null,
   }));
   go('inspect');
@@ -44,7 +44,7 @@ function Results({rows, records}) {
   const {chosen} = state.doc;
   const able = rows.filter((row) => row.holds), best = able.length ? able.reduce((a, b) => (b.gcp < a.gcp ? b : a)) : null;
   const bounded = rows.some((row) => typeof row.bound === 'number');
-  return html`<div class="scroll"><table class="results"><thead><tr><th>Candidate</th><th class="number">k</th><th class="number">Detail lost</th>${bounded && html`<th class="number">At best</th>`}<th class="number wide">Classes</th><th class="number wide">Left out</th><th class="number wide">Seconds</th><th><span class="unseen">Choose</span></th></tr></thead>
+  return html`<div class="scroll"><table class="results"><thead><tr><th>Candidate</th><th class="number">k</th><th class="number">Detail lost</th>${bounded && html`<th class="number">No less than</th>`}<th class="number wide">Classes</th><th class="number wide">Left out</th><th class="number wide">Seconds</th><th><span class="unseen">Choose</span></th></tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${`${row.algorithm}-${row.k}`} class=${chosen && chosen.algorithm === row.algorithm && chosen.k === row.k ? 'on' : ''}><th scope="row">${row.algorithm}${row === best ? html` <em class="tag">least lost</em>` : ''}</th><td class="number">${row.k ?? '–'}</td>
       ${row.holds ? html`<td class="number">${percent(row.gcp, 1)}</td>${bounded && html`<td class="number">${typeof row.bound === 'number' ? percent(row.bound, 1) : '–'}</td>`}<td class="number wide">${count(row.classes)}</td><td class="number wide">${count(row.suppressed)}</td><td class="number wide">${row.seconds.toFixed(1)}</td>
       <td><${Button} kind="small" aria-label=${`Inspect ${row.algorithm}${row.k ? `, k = ${row.k}` : ''}`} onClick=${() => pick(row)}>Inspect<//></td>`
@@ -54,7 +54,8 @@ function Results({rows, records}) {
 function boundsOf(rows) {
   const found = new Map();
   for (const row of rows) if (typeof row.bound === 'number') found.set(row.k, Math.max(found.get(row.k) || 0, row.bound));
-  return [...found].map(([k, loss]) => ({k, loss}));
+  const least = [...found].sort((a, b) => a[1] - b[1])[0]; // it holds for all of them; each one's own is in the table
+  return least ? [{k: least[0], loss: least[1]}] : [];
 }
 
 export function CandidatesStep() {

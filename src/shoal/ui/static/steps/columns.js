@@ -5,6 +5,7 @@ import {ask, decide, go, having, state} from '../store.js';
 import {Button, Heading, Icon, Notice, Refused, count, listed, percent, plural, useAnswer} from '../parts.js';
 import {Spark} from '../charts.js';
 import {HierarchyEditor} from './hierarchy.js';
+import {OrderEditor} from './order.js';
 
 export const ROLES = {
   identifier: ['Names a person', 'left out of the release'],
@@ -61,14 +62,14 @@ function Values({name}) {
 }
 
 function Column({column}) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(false), [ranks, setRanks] = useState(false);
   const name = column.name, chosen = state.doc.columns[name];
   const editable = chosen.role === 'quasi' || chosen.role === 'sensitive';
   const facts = [plural(column.distinct, 'different value'), column.unique ? `${percent(column.unique / column.records)} occur once` : 'none occurs once',
     column.nulls ? `${percent(column.nulls / column.records)} empty` : 'none empty'];
   const id = `c-${state.opened.columns.indexOf(column)}`;
   return html`<li class=${`column ${chosen.role}`}>
-    <div class="column-name"><h3>${name}</h3><p>${facts.join(' · ')}</p></div>
+    <div class="column-name"><h3>${name}</h3><p>${facts.map((fact) => html`<span>${fact}</span> `)}</p></div>
     <${Spark} column=${column} />
     <div class="column-role"><label class="unseen" for=${`${id}-role`}>Role of ${name}</label>
       <select id=${`${id}-role`} value=${chosen.role} onChange=${(e) => setRole(name, e.target.value)} aria-describedby=${`${id}-why`}>
@@ -84,7 +85,9 @@ function Column({column}) {
     <div class="column-more">
       ${editable && html`<button type="button" class="link" id=${`${id}-levels`} aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)}>
         ${open ? 'Close the hierarchy' : chosen.hierarchy ? 'Hierarchy' : 'Add a hierarchy'}</button>`}
+      ${chosen.kind === 'ordinal' && editable && html`<button type="button" class="link" id=${`${id}-ranks`} aria-expanded=${ranks ? 'true' : 'false'} onClick=${() => setRanks(!ranks)}>${ranks ? 'Close the order' : 'Order of the values'}</button>`}
       <${Values} name=${name} /></div>
+    ${ranks && editable && chosen.kind === 'ordinal' && html`<${OrderEditor} name=${name} id=${id} />`}
     ${open && editable && html`<${HierarchyEditor} name=${name} id=${id} />`}
   </li>`;
 }

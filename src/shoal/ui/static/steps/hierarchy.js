@@ -53,7 +53,7 @@ export function HierarchyEditor({name, id}) {
         <option value="">${chosen.kind === 'categorical' ? 'sets of values, as they come together' : 'intervals, as they come together'}</option>
         ${offered.map(([key, form]) => html`<option value=${key}>${form.title}</option>`)}
         ${hierarchy && !offered.some(([key]) => key === kind) && html`<option value=${kind}>${kind === 'tree' ? 'From a file' : kind}</option>`}</select><//>
-      <div class="field"><${Upload} name=${name} onError=${setError} /></div></div>
+      <div class="field"><span class="label">Or as someone wrote it down</span><${Upload} name=${name} onError=${setError} /></div></div>
     <${Refused} error=${error} />
     ${flat && Object.keys(flat.properties).length > 0 && html`<${SchemaForm} id=${`${id}-h`} schema=${flat} values=${values} onChange=${(next) => put(name, specOf(kind, next))} />`}
     ${hierarchy ? (known && problems(known, values).length ? html`<p class="help">Fill in ${problems(known, values).join(', ')}.</p>` : html`<${Levels} name=${name} hierarchy=${hierarchy} />`)

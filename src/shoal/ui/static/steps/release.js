@@ -16,14 +16,16 @@ function Verdict({result}) {
   const {evidence} = result, holds = evidence.holds && result.written.holds;
   return html`<section class=${`verdict ${holds ? 'holds' : 'fails'}`}><${Icon} name=${holds ? 'check' : 'cross'} /><div><h2>${holds ? 'Every promise holds' : 'The policy does not hold'}</h2>
     <p>${plural(evidence.records, 'record')} in ${plural(evidence.classes, 'class', 'classes')}, ${plural(evidence.suppressed, 'person', 'people')} left out. The file was written, read back, and checked again.</p></div></section>
-    <div class="scroll"><table class="promises"><thead><tr><th scope="col">Promise</th><th scope="col">About</th><th scope="col" class="number">Required</th><th scope="col" class="number">Reached</th><th scope="col">How it is known</th></tr></thead>
-    <tbody>${evidence.promises.map((p) => html`<tr><th scope="row"><${Icon} name=${p.holds ? 'check' : 'cross'} />${p.model}</th><td>${p.column || 'everyone'}</td><td class="number">${p.better === 'higher' ? 'at least' : 'at most'} ${number(p.required)}</td><td class="number">${number(p.achieved)}</td><td>${HOW[p.how] || p.how}</td></tr>`)}</tbody></table></div>`;
+    <div class="scroll"><table class="promises"><thead><tr><th scope="col">Promise</th><th scope="col">About</th><th scope="col" class="number">Required</th><th scope="col" class="number">Reached</th><th scope="col" class="wide">How it is known</th></tr></thead>
+    <tbody>${evidence.promises.map((p) => html`<tr><th scope="row"><${Icon} name=${p.holds ? 'check' : 'cross'} />${p.model}<small class="narrow">${HOW[p.how] || p.how}</small></th><td>${p.column || 'everyone'}</td><td class="number">${p.better === 'higher' ? 'at least' : 'at most'} ${number(p.required)}</td><td class="number">${number(p.achieved)}</td><td class="wide">${HOW[p.how] || p.how}</td></tr>`)}</tbody></table></div>`;
 }
 
-function Files({id, result}) {
+function Files({id, job, result}) {
   const fetchIt = (file) => api.download(`/api/spaces/${state.space.id}/jobs/${id}/files`, file).then(() => say(`${FILES[file][0]} is being downloaded`)).catch(fail);
+  const pending = !('report' in result.files);
   return html`<section><h2>Files</h2><ul class="files">${Object.keys(FILES).filter((file) => file in result.files).map((file) => html`<li key=${file}><div><b>${FILES[file][0]}</b><span>${FILES[file][1]}</span><code>${result.files[file]}</code></div>
-    <${Button} kind=${file === 'table' ? 'main' : 'plain'} icon="down" id=${`get-${file}`} onClick=${() => fetchIt(file)} aria-label=${`Download ${FILES[file][0].toLowerCase()}`}>Download<//></li>`)}</ul>
+    <${Button} kind=${file === 'table' ? 'main' : 'plain'} icon="down" id=${`get-${file}`} onClick=${() => fetchIt(file)} aria-label=${`Download ${FILES[file][0].toLowerCase()}`}>Download<//></li>`)}
+    ${pending && html`<li class="pending"><div><b>${FILES.report[0]}</b><span>${job.status === 'running' ? 'is being written …' : 'was not written'}</span></div></li>`}</ul>
     <p class="help">Checksum of the table (SHA-256): <code class="hash">${result.written.sha256}</code></p></section>`;
 }
 
@@ -50,7 +52,7 @@ export function ReleaseStep() {
   const release = useRelease(), {result, id} = release;
   return html`<${Heading} title="Release">Everything below was computed from the file itself, not from what was intended.<//>
     <${Making} ...${release} />
-    ${result && html`<${Verdict} result=${result} /><${Asis} /><${Files} id=${id} result=${result} /><${Again} result=${result} />`}
+    ${result && html`<${Verdict} result=${result} /><${Asis} /><${Files} id=${id} job=${release.job} result=${result} /><${Again} result=${result} />`}
     <${How} />
     <div class="ends"><${Button} icon="back" id="back" onClick=${() => go('inspect')}>Inspect<//><${Button} id="finish" onClick=${() => go('table', null)}>Another table<//></div>`;
 }

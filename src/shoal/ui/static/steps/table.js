@@ -82,8 +82,8 @@ export function TableStep() {
     <${Refused} error=${error} />
     <div class="choices"><${Drop} reading=${given} onError=${setError} />
       <div class="stack">
-        <form class="card" onSubmit=${byPath}><h2>Read a file where it is</h2><p class="help">For large files, and for tables that should not be copied.</p>
-          <div class="joined"><input id="path" type="text" aria-label="Path of a file" placeholder="/home/me/patients.parquet" autocomplete="off" spellcheck="false" value=${path} onInput=${(e) => setPath(e.target.value)} />
+        <form class="card" onSubmit=${byPath}><h2>Read a table where it is</h2><p class="help">For large files and for databases: a path, or an address such as <code>clinic.sqlite/visits</code> or <code>postgresql://host/clinic/visits</code>.</p>
+          <div class="joined"><input id="path" type="text" aria-label="Path of a file, or address of a database table" placeholder="/home/me/patients.parquet" autocomplete="off" spellcheck="false" value=${path} onInput=${(e) => setPath(e.target.value)} />
           <button class="button plain" type="submit" id="open-path" disabled=${busy || !path.trim()}><span>Open</span></button></div></form>
         <div class="card"><h2>Try it first</h2><p class="help">10,000 patients of an invented hospital. Nobody in it exists.</p>
           <${Button} id="demo" onClick=${() => open({demo: true})} disabled=${busy}>Open the demonstration<//></div>
