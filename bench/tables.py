@@ -83,3 +83,34 @@ def big_file(path: Path, records: int, seed: int = 7) -> Path:
         writer.write_table(table)
     writer.close()
     return draft.replace(path)
+
+
+CENSUS_NUMBERS = {"AGEP": 95, "PINCP": 990, "WAGP": 600, "WKHP": 99, "JWMNP": 140}
+CENSUS_CODES = {"PUMA": 2300, "POWPUMA": 900, "MIGPUMA": 900, "OCCP": 530, "INDP": 270, "POBP": 220}
+CENSUS_CODES |= {"ANC1P": 300, "FOD1P": 170}
+CENSUS_ANSWERS = {"SEX": 2, "MAR": 5, "SCHL": 24, "COW": 9, "CIT": 5, "RAC1P": 9, "HISP": 24, "MIL": 4}
+CENSUS_ANSWERS |= {"ESR": 6, "NATIVITY": 2, "DIS": 2, "LANX": 2, "ENG": 4, "MIG": 3, "RELP": 17, "JWTR": 12}
+CENSUS_ANSWERS |= {"VPS": 14}
+_TRAITS = 6  # hidden, that the columns of a census depend on
+
+
+def census_like(records: int, seed: int = 7) -> pa.Table:
+    """Return records of 30 columns with the names and numbers of values of the American Community Survey.
+
+    Nobody's answers: each column mixes two of six hidden traits of a person with noise, and its values are as
+    unevenly filled as those of a census (the i-th most frequent falls off as 1 / i).
+    """
+    rng = np.random.default_rng(seed)
+    traits = rng.normal(size=(_TRAITS, records))
+    made: dict[str, Any] = {}
+    for name, size in (CENSUS_NUMBERS | CENSUS_CODES | CENSUS_ANSWERS).items():
+        first, second = rng.choice(_TRAITS, 2, replace=False)
+        noise = rng.normal(size=records)
+        rank = np.argsort(np.argsort(2 * traits[first] + traits[second] + noise)) / records
+        shares = np.ones(size) if name in CENSUS_NUMBERS else 1 / np.arange(1, size + 1)
+        codes = np.searchsorted(np.cumsum(shares / shares.sum()), rank).clip(0, size - 1)
+        made[name] = codes
+        if name not in CENSUS_NUMBERS:
+            names = [f"{4 * code:04d}" if name in CENSUS_CODES else str(code) for code in range(size)]
+            made[name] = np.array(names)[codes]
+    return pa.table(made)

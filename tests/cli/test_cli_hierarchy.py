@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -110,3 +111,18 @@ def test_exploring_shows_levels_that_can_be_published(run: Run, leveled: Path, f
     refused = run("anonymize", "people.csv", "-p", "policy.toml", "-a", "lattice", "--set", "levels=9")
     assert refused.exit_code == 2
     assert "age 0 to 3, zip 0 to 1" in refused.output
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "datafly", "local"])
+def test_top_and_bottom_coding_comes_from_the_policy_file(run: Run, folder: Path, algorithm: str) -> None:
+    policy = folder / "policy.toml"
+    levels = "[columns.age.hierarchy]\ntype = 'intervals'\nwidths = [5, 20]\nbottom = 25\ntop = 50\n"
+    limits = 'kind = "numeric"\nleast_level = 1\nmost_level = 2\nweight = 2.0\n'
+    policy.write_text(policy.read_text().replace('kind = "numeric"\n', limits, 1) + levels)
+    made = run("anonymize", "people.csv", "-p", "policy.toml", "-a", algorithm, "-o", "out.csv")
+    assert made.exit_code == 0, made.output
+    ages = {row["age"] for row in csv.DictReader((folder / "out.csv").read_text().splitlines())}
+    hierarchy = shoal.Hierarchy.intervals(widths=[5, 20], bottom=25, top=50)
+    allowed = {label for row in hierarchy.rows(list(range(20, 60))) for label in row[1:3]}
+    assert {"< 25", ">= 50"} <= ages <= {*allowed, "*"}
+    assert run("verify", "out.csv", "-p", "policy.toml").exit_code == 0

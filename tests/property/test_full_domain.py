@@ -310,6 +310,15 @@ def test_local_recoding_takes_nodes_by_their_loss(table: pa.Table, name: str, we
     assert found == {frozenset(members) for members in classes}
 
 
+def check_nodes(published: pa.Table, table: pa.Table, most: dict[str, int] | None = None) -> None:
+    """Check that every cell of the columns with hierarchies is a node of them, `most` levels up at most."""
+    for name, hierarchy in HIERARCHIES.items():
+        values = pa.array([value for value in table[name].to_pylist() if value is not None]).unique()
+        top = (most or {}).get(name, 99)
+        nodes = {label for row in hierarchy.rows(values) for label in row[: top + 1]} | {None, "*"}
+        assert {None if c is None else str(c) for c in published[name].to_pylist()} <= nodes
+
+
 @settings(max_examples=60, deadline=None)
 @given(**CASES, large=st.booleans(), leave=st.booleans())
 def test_local_recoding_publishes_nodes_only(
@@ -322,10 +331,56 @@ def test_local_recoding_publishes_nodes_only(
         except PolicyUnsatisfiable:
             return
     assert release.partition.suppressed <= suppression * table.num_rows
-    for name_, hierarchy in HIERARCHIES.items():
-        values = [value for value in table[name_].to_pylist() if value is not None]
-        nodes = set(hierarchy.bind(pa.array(values).unique(), name_)[0].labels) | {None, "*"}
-        assert {None if c is None else str(c) for c in release.table[name_].to_pylist()} <= nodes
+    check_nodes(release.table, table)
+
+
+@settings(max_examples=40, deadline=None)
+@given(**CASES, limited=st.booleans())
+def test_what_local_recoding_made_is_refined_to_nodes(
+    table: pa.Table, name: str, suppression: float, weight: float, limited: bool
+) -> None:
+    policy = policy_of(name, suppression, weight)
+    if limited:
+        town = replace(policy.schema.quasi[2], most_level=1)
+        policy = policy.with_columns([*policy.schema.quasi[:2], town, *policy.schema.sensitive])
+    try:
+        local_ = shoal.anonymize(table, policy, algorithm="local")
+        refined = shoal.anonymize(table, policy, algorithm="local", refine=shoal.Refine(moves=100))
+    except PolicyUnsatisfiable:
+        return
+    check_nodes(refined.table, table, {"town": 1} if limited else None)
+    told = refined.refinement
+    assert told is not None
+    assert told["after"] <= told["before"] + 1e-9
+    assert refined.partition.suppressed <= local_.partition.suppressed
+
+
+def test_a_budget_ends_the_descents_in_a_large_lattice() -> None:
+    with mock.patch.object(lattice_search, "MOST_NODES", 0):  # and every node is known long before
+        found = explored(random_table(), policy_of("k", 0.2), seconds=0.2)
+    assert found.solutions
+    assert not found.optimal
+    assert found.assessed <= found.size
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_local_recoding_that_is_interrupted_sends_the_rest_to_the_root(large: bool) -> None:
+    table, real, calls = random_table(), local._Sweep.take, []
+
+    def take(self: Any, *arguments: Any) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        real(self, *arguments)
+
+    with (
+        mock.patch.object(local, "MOST_NODES", 0 if large else local.MOST_NODES),
+        mock.patch.object(local._Sweep, "take", take),
+    ):
+        release = shoal.anonymize(table, policy_of("k", 0.2), algorithm="local")
+    assert len(calls) == 3
+    assert release.evidence.holds
+    check_nodes(release.table, table)
 
 
 def test_what_is_left_may_be_suppressed_at_once() -> None:

@@ -34,10 +34,9 @@ class Lattice(Algorithm):
         How many of the best nodes `explore` returns.
     seconds : float, optional
         Take the best node found in this time. Also Ctrl-C ends the search with the best found so far.
-    tries : int
+    tries : int, optional
         Descents from different nodes, in a lattice of more than four million nodes; smaller ones are searched
-        until the best is proved.
-
+        until the best is proved. When not given, as many as the time allows, or 128 if it is not limited.
     levels : tuple of int
         Publish at these levels, one for each quasi-identifier in the policy's order, instead of searching:
         for a node chosen by hand among those that `shoal.explore` shows.
@@ -75,8 +74,9 @@ class Lattice(Algorithm):
     seconds: float | None = param(
         Optional(Real(0, open_low=True)), "take the best node found in this time", default=None
     )
-    tries: int = param(Integer(0), "descents in a lattice too large to be searched in full", default=32)
-
+    tries: int | None = param(
+        Optional(Integer(0)), "descents in a lattice too large to be searched in full", default=None
+    )
     levels: tuple[int, ...] = param(Integers(), "publish at these levels instead of searching", default=())
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:

@@ -9,7 +9,9 @@ that cannot keep the policy has an infinite floor, which is predictive tagging.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +24,7 @@ from .nodes import WORSE, Assessment, Assessor
 MOST_NODES = 1 << 22  # lattices up to here are held as arrays, and searched until the best is proved
 _IMPOSSIBLE = 1 << 61  # as a floor: more than any table tells
 _CHUNK = 1 << 12  # nodes that are filtered together
+_TRIES = 128  # descents in a larger lattice, where nothing else ends them
 
 
 class _OutOfTime(Exception):  # noqa: N818  (it never leaves this module)
@@ -122,11 +125,14 @@ class Search:
         self.assessed: dict[Node, Assessment] = {}
         self.whole = WholeLattice(self.ladders) if self.ladders.size <= MOST_NODES else None
         self.bounds: Bounds = self.whole or PartOfLattice(self.ladders)
-        self.proved = False
+        self.proved = self.interrupted = False
         self._end = None if seconds is None else time.monotonic() + seconds
 
-    def run(self, tries: int, rng: np.random.Generator) -> None:
-        """Search until the best nodes are proved, or for so many descents where the lattice is too large."""
+    def run(self, tries: int | None, rng: np.random.Generator) -> None:
+        """Search until the best nodes are proved, or for so many descents where the lattice is too large.
+
+        Without a number of descents these go on until the time is over, or are 128 where it is not limited.
+        """
         try:
             for effort in (0.0, 1.0):
                 self._descend(self.ladders.high, effort)
@@ -134,9 +140,13 @@ class Search:
                 self._prove(self.whole)
                 self.proved = True
             else:
-                self._wander(tries, rng)
-        except (_OutOfTime, KeyboardInterrupt) as end:
-            if isinstance(end, KeyboardInterrupt) and not self.best.found:
+                endless = tries is None and self._end is not None
+                self._wander(repeat(None) if endless else range(_TRIES if tries is None else tries), rng)
+        except _OutOfTime:
+            pass
+        except KeyboardInterrupt:
+            self.interrupted = True
+            if not self.best.found:
                 raise
 
     def _look(self, node: Node, least: int) -> Assessment:
@@ -144,14 +154,17 @@ class Search:
         known = self.assessed.get(node)
         if known is not None and (known.state != WORSE):
             return known
-        if self._end is not None and self.best.found and time.monotonic() > self._end:
-            raise _OutOfTime
+        self._watch_the_clock()
         found = self.assessor.assess(node, min(least, self.best.needed(node)))
         self.stage.advance()
         self.assessed[node] = found
         self.bounds.learn(found)
         self.best.offer(found)
         return found
+
+    def _watch_the_clock(self) -> None:
+        if self._end is not None and self.best.found and time.monotonic() > self._end:
+            raise _OutOfTime
 
     def _descend(self, node: Node, effort: float, rng: np.random.Generator | None = None) -> Assessment:
         """Go down from a node one column and level at a time as long as more is told; return the last stop.
@@ -188,12 +201,13 @@ class Search:
                 if node not in self.assessed and told[index] - floor[index] > self.best.needed(node):
                     self._look(node, self.best.needed(node))
 
-    def _wander(self, tries: int, rng: np.random.Generator) -> None:
+    def _wander(self, tries: Iterable[object], rng: np.random.Generator) -> None:
         """Climb a little from the best node, at random, and go down another way; again and again."""
         low, high = np.array(self.ladders.low), np.array(self.ladders.high)
-        for _ in range(tries):
+        for _ in tries:
             if not self.best.found:
                 break
+            self._watch_the_clock()
             node = np.array(self.best.found[0].node)
             raised = rng.random(len(node)) < rng.uniform(0.05, 0.4)
             node = np.where(raised, rng.integers(node, high, endpoint=True), node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -47,7 +48,7 @@ class Local(Algorithm):
     leave : bool
         Stop as soon as what is left may be suppressed, and suppress it.
     seconds : float, optional
-        After this time whoever is left goes to the root.
+        After this time whoever is left goes to the root. Ctrl-C does the same at once.
     tries : int
         Descents for each search in a lattice too large to be walked through.
 
@@ -81,15 +82,16 @@ class Local(Algorithm):
         allowed = int(Fraction(repr(float(run.suppression))) * encoded.records) if self.leave else 0
         sweep = _Sweep(encoded, rules, ladders, allowed)
         with run.progress.stage("local recoding", total=encoded.records) as stage:
+            end = None if self.seconds is None else time.monotonic() + self.seconds
             if ladders.size <= MOST_NODES:
                 nodes = _least_loss_first(WholeLattice(ladders))
             else:
-                nodes = self._searched(sweep, run)
-            end = None if self.seconds is None else time.monotonic() + self.seconds
-            for node in nodes:
-                if sweep.done or (end is not None and time.monotonic() > end):
-                    break
-                sweep.take(node, stage)
+                nodes = self._searched(sweep, run, end)
+            with contextlib.suppress(KeyboardInterrupt):
+                for node in nodes:
+                    if sweep.done or (end is not None and time.monotonic() > end):
+                        break
+                    sweep.take(node, stage)
             if not sweep.done:
                 sweep.take(ladders.high, stage)
         labels = sweep.labels()
@@ -98,7 +100,7 @@ class Local(Algorithm):
             labels[labels == sweep.classes] = SUPPRESSED
         return Partition.from_labels(labels)
 
-    def _searched(self, sweep: _Sweep, run: Run) -> Iterator[Node]:
+    def _searched(self, sweep: _Sweep, run: Run, end: float | None) -> Iterator[Node]:
         """Yield the best node for the records that are left, as long as it helps any of them."""
         while not sweep.done:
             left = sweep.left()
@@ -110,9 +112,9 @@ class Local(Algorithm):
             ladders = Ladders.of(rest, self.loss)
             assessor = Assessor(rest, sweep.rules, Run(run.seed, suppression=_ROUND), ladders)
             with run.progress.stage("searching the lattice") as stage:
-                search = Search(assessor, 1, self.seconds, stage)
+                search = Search(assessor, 1, None if end is None else end - time.monotonic(), stage)
                 search.run(self.tries, run.rng())
-            if not search.best.found:
+            if not search.best.found or search.interrupted:
                 return
             yield search.best.found[0].node
 
