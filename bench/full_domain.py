@@ -1,12 +1,12 @@
 """How fast is full-domain generalization, and what does it lose?
 
-python bench/full_domain.py --k 2 5 10 20 50            Adult, 30,162 records, eight columns with ARX's hierarchies
-python bench/full_domain.py --table adult-like          a million records of it, with a zip code as ninth column
-python bench/full_domain.py --table census-like         30 columns, too many nodes to look at: --seconds is a budget
+python bench/full_domain.py --k 2 5 10 20 50       Adult, 30,162 records, eight columns with ARX's hierarchies
+python bench/full_domain.py --table adult-like     a million records of it, with a zip code as ninth column
+python bench/full_domain.py --table census-like    30 columns, too many nodes to look at all; --seconds 5
 
-Processor and wall seconds are those of the second run, after compilation, for the partition alone; `table` is
-the time of encoding it. Beside `gcp`, `set` is that of the same classes without hierarchies, as other tools can
-be compared by: numbers lose their range, categories their number of values.
+Processor and wall seconds are those of the second run, after compilation, for the partition alone; `table`
+is the time of encoding it. Beside `gcp`, `set` is that of the same classes without hierarchies, by which
+other tools can be compared: numbers lose their range, categories their number of values.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Bench:
         prepared = api.prepare(
             self.table, policy_of(k, self.options.suppression, without(self.options.table))
         )
-        return measure(prepared.encoded, partition.with_levels(()), prepared.policy, ["gcp"])["gcp"]
+        return float(measure(prepared.encoded, partition.with_levels(()), prepared.policy, ["gcp"])["gcp"])
 
 
 def main() -> None:
