@@ -7,7 +7,10 @@ bound that holds for every partition into classes of at least k records, suppres
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +32,7 @@ _HASTY = 128  # boxes visited for each row of a table with more rows than that
 _SCANNED = 1 << 32  # cells that raising prices may go through: it compares every row with every other
 _VISITS = 10_000_000  # pairs of neighbours looked at while prices are raised, about
 _WORTH_THREADS = 1 << 13  # distinct rows; below, starting the threads takes longer than the work
+_KEPT = 64  # tables, losses and k whose bound is remembered
 _ROUNDING = 1e-12  # of every sum of losses is given up to rounding, many times what it can amount to
 
 
@@ -97,11 +101,60 @@ def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True
     """
     if loss not in LOSSES:
         raise UnknownName.nearest("loss with a bound", loss, list(LOSSES))
-    n = encoded.records
     rows = rows_of(encoded, loss)
+    key = _fingerprint(rows, k)
+    found = _REMEMBERED.get(key)
+    if found is None:
+        found = _total(rows, k, threads)
+        _REMEMBERED.put(key, found)
+    return Certificate(loss, k, found.total * (1 - _ROUNDING) / (encoded.records * rows.columns), found.how)
+
+
+class _Total(NamedTuple):
+    """What all records lose at least, all columns together."""
+
+    total: float
+    how: str
+
+
+class _Memory:
+    """The bounds found last: several algorithms on one table are compared with the same one."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: OrderedDict[bytes, _Total] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> _Total | None:
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+            return found
+
+    def put(self, key: bytes, found: _Total) -> None:
+        with self._lock:
+            self._found[key] = found
+            if len(self._found) > self._most:
+                self._found.popitem(last=False)
+
+
+_REMEMBERED = _Memory(_KEPT)
+
+
+def _fingerprint(rows: Rows, k: int) -> bytes:
+    """Return a digest of everything the bound depends on; nothing of the table can be told from it."""
+    digest = hashlib.blake2b(repr((k, rows.fixed, rows.columns, rows.values.shape)).encode(), digest_size=32)
+    for part in (*rows.gauge, rows.values, rows.weight):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.digest()
+
+
+def _total(rows: Rows, k: int, threads: bool) -> _Total:
+    """Return the bound of all records together, not looked up."""
     found = _bound(rows, k, threads)
-    total = float(found.costs @ rows.weight[found.rows]) + rows.fixed * n
-    return Certificate(loss, k, total * (1 - _ROUNDING) / (n * rows.columns), found.how)
+    fixed = rows.fixed * int(rows.weight.sum())
+    return _Total(float(found.costs @ rows.weight[found.rows]) + fixed, found.how)
 
 
 class _Bound(NamedTuple):

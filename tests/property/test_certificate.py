@@ -15,6 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 
 import shoal
+import shoal.certificate as certificate
 from oracle.metrics import Column, Taxonomy
 from oracle.optimum import class_loss, least_class, least_loss
 from shoal.algorithms.distinct import distinct_rows
@@ -262,3 +263,37 @@ def test_a_loss_without_a_bound_is_refused() -> None:
     encoded, _ = random_table(5, 1)
     with pytest.raises(shoal.errors.UnknownName, match="loss with a bound"):
         certify(encoded, 2, "dm")
+
+
+def test_a_bound_is_found_once_for_a_table_and_a_k(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another k, loss, weight or value is another bound; the same table read again is not."""
+    asked: list[int] = []
+    real = certificate._total
+    monkeypatch.setattr(
+        certificate, "_total", lambda rows, k, threads: asked.append(k) or real(rows, k, threads)
+    )
+    monkeypatch.setattr(certificate, "_REMEMBERED", certificate._Memory(4))
+    first = certify(random_table(30, 21)[0], 3)
+    assert certify(random_table(30, 21)[0], 3) == first
+    assert asked == [3]
+    certify(random_table(30, 21)[0], 3, "lm")
+    certify(random_table(30, 21)[0], 4)
+    certify(both(("age",), [(20,)] * 3 + [(30,)] * 3)[0], 2)
+    certify(both(("age",), [(20,)] * 4 + [(30,)] * 3)[0], 2)
+    certify(both(("age",), [(20,)] * 4 + [(None,)] * 3)[0], 2)
+    assert asked == [3, 3, 4, 2, 2, 2]
+    assert certify(random_table(30, 21)[0], 3) == first  # found anew: only the last four are kept
+    assert asked == [3, 3, 4, 2, 2, 2, 3]
+
+
+def test_a_comparison_finds_each_bound_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = certificate._total
+    monkeypatch.setattr(
+        certificate, "_total", lambda rows, k, threads: asked.append(k) or real(rows, k, threads)
+    )
+    monkeypatch.setattr(certificate, "_REMEMBERED", certificate._Memory(4))
+    table = {"age": list(range(20, 60)), "job": ["a", "b"] * 20}
+    for _candidate in range(2):
+        shoal.compare(table, quasi=["age", "job"], algorithms=["mondrian", "k-member"], k=[2, 5])
+    assert sorted(asked) == [2, 5]
