@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,9 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 @pytest.mark.parametrize("page", IN_PROCESS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "page"}
+    module = types.ModuleType("page")  # dataclasses look up the module they are made in
+    monkeypatch.setitem(sys.modules, "page", module)
+    namespace = module.__dict__
     with contextlib.redirect_stdout(io.StringIO()):
         for block in BLOCK.findall(page.read_text(encoding="utf-8")):
             exec(compile(block, str(page), "exec"), namespace)
