@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 export SHOAL_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types suite bench clean
+.PHONY: demo test lint types docs suite bench package oldest clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -13,13 +13,13 @@ $(VENV)/.core: pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(BIN)/pip install --quiet --editable '.[test,data]'
+	$(BIN)/pip install --quiet --editable '.[test,data,docs]'
 	touch $@
 
 demo: $(VENV)/.core
 	$(BIN)/shoal demo
 
-test: lint types suite
+test: lint types docs suite
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -28,11 +28,30 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
+# The documentation as a site in build/docs; a warning is an error.
+docs: $(VENV)/.test
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+
 suite: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2
 
+# Every benchmark, with the machine and all versions, into bench/results. ONLY="core refine" runs some.
 bench: $(VENV)/.test
-	$(BIN)/python bench/core.py
+	$(BIN)/python bench/run.py $(ONLY)
+
+# Wheel and source archive; the wheel is installed into an empty environment and used.
+package: $(VENV)/.test
+	rm -rf dist build/smoke
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv build/smoke
+	build/smoke/bin/pip install --quiet dist/*.whl
+	cd build/smoke && bin/python $(abspath tests/smoke.py)
+
+# The fast tests on the oldest versions that pyproject.toml allows.
+oldest:
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/pip install --quiet --constraint tests/oldest.txt --editable '.[db,dp,ml,ui]' pandas polars pytest hypothesis scipy
+	build/oldest/bin/python -m pytest tests/unit tests/property/test_mondrian.py -m "not browser and not spark and not postgres" -W "ignore::DeprecationWarning"
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
