@@ -229,7 +229,7 @@ def partition_prepared(
 ) -> Partition:
     """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
     rules = prepared.policy.compile(prepared.encoded)
-    run = _under(prepared.policy, run)
+    run = _under(prepared.policy, run, refine)
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(prepared.encoded, rules, run)
     return _enforced(classes, prepared.encoded, prepared.policy, run, refine)
@@ -273,9 +273,10 @@ def partition(
     >>> shoal.partition(encoded, policy, algorithm="mondrian").labels.tolist()
     [0, 0, 1, 1]
     """
-    run = _under(policy, Run(seed))
+    refining = _refine(refine)
+    run = _under(policy, Run(seed), refining)
     made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
-    return _enforced(made, encoded, policy, run, _refine(refine))
+    return _enforced(made, encoded, policy, run, refining)
 
 
 def _refine(asked: Any) -> Refine | None:
@@ -285,20 +286,24 @@ def _refine(asked: Any) -> Refine | None:
     return Refine.of(asked)
 
 
-def _under(policy: Policy, run: Run) -> Run:
-    """Return the run with what algorithms may know of the policy."""
-    return replace(run, suppression=policy.suppression, promises=tuple(policy.promises()))
+def _under(policy: Policy, run: Run, refine: Refine | None = None) -> Run:
+    """Return the run with what algorithms may know of the policy, and of what comes after them."""
+    return replace(
+        run,
+        suppression=policy.suppression,
+        promises=tuple(policy.promises()),
+        policy=policy,
+        refining=refine is not None,
+    )
 
 
 def _enforced(
     partition: Partition, encoded: Encoded, policy: Policy, run: Run, refine: Refine | None
 ) -> Partition:
     """Return the partition repaired until it keeps the policy, its levels included, and then refined."""
-    from .enforce import enforce
-    from .levels import at_least, check_most
+    from .enforce import enforce_levels
 
-    repaired = enforce(at_least(partition, encoded), encoded, policy, run)
-    check_most(repaired, encoded)
+    repaired = enforce_levels(partition, encoded, policy, run)
     if refine is None:
         return repaired
     from .refine import refined

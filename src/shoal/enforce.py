@@ -20,6 +20,7 @@ from .kernels.merging import Hull, absorb, cheapest_unions, make_hull
 from .kernels.rules import Rules
 from .kernels.space import Space
 from .kernels.stats import Stats, class_ok, make_stats
+from .levels import at_least, check_most
 from .models.base import Model
 from .models.statistics import ClassStatistics, class_statistics
 from .partitions import SUPPRESSED, Partition
@@ -79,6 +80,19 @@ def enforce(partition: Partition, encoded: Encoded, policy: Policy, run: Run) ->
             with contextlib.suppress(PolicyUnsatisfiable):
                 return _settle(partition, encoded, policy, way)
         return _settle(partition, encoded, policy, last)
+
+
+def enforce_levels(partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition:
+    """Return a partition that also keeps to the levels of hierarchies that the policy asks for.
+
+    Raises
+    ------
+    PolicyUnsatisfiable
+        As `enforce`, and when a class generalises a column further than the policy allows.
+    """
+    repaired = enforce(at_least(partition, encoded), encoded, policy, run)
+    check_most(repaired, encoded)
+    return repaired
 
 
 def _ways(policy: Policy) -> list[Way]:

@@ -11,6 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .models.base import Model
+    from .policy import Policy
 
 
 class Stage(Protocol):
@@ -50,6 +51,11 @@ class Run:
     notes : dict
         How the partition came about, written down on the way as plain values, never cells; they become part
         of the evidence's provenance and of the manifest.
+    policy : Policy, optional
+        All of it, for algorithms that repair what they tried in order to compare it; none where the table is
+        but a part of what the policy speaks about.
+    refining : bool
+        Whether what the algorithm returns is going to be refined, so that it need not do so itself.
     """
 
     seed: int = 0
@@ -57,6 +63,8 @@ class Run:
     suppression: float = 0.0
     promises: tuple[tuple[Model, str | None], ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
+    policy: Policy | None = None
+    refining: bool = False
 
     def rng(self) -> np.random.Generator:
         """Return a fresh generator at the start of the seed's sequence."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,9 +18,7 @@ from clustering_tables import classes_of, encoded_of, mixed_tables
 from oracle import models as defined
 from oracle.costs import oracle_table
 from oracle.k_member import UNIT, Column, Steering, k_member
-from shoal.algorithms.auto import Auto
 from shoal.algorithms.k_member import KMember
-from shoal.algorithms.mondrian import Mondrian
 from shoal.encoding import Encoded, encode
 from shoal.kernels.rules import Rules
 from shoal.models.base import Model
@@ -128,14 +125,6 @@ def test_the_seed_decides() -> None:
     encoded = encode(table, shoal.Policy(quasi=["x", "y"]).resolved(table))
     assert classes(encoded, 3, KMember(), seed=1) == classes(encoded, 3, KMember(), seed=1)
     assert len({frozenset(classes(encoded, 3, KMember(), seed=seed)) for seed in range(5)}) > 1
-
-
-def test_auto_takes_k_member_while_it_is_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pa.table({"x": list(range(40)), "y": ["a"] * 40})
-    encoded = encode(table, shoal.Policy(quasi=["x", "y"]).resolved(table))
-    assert Auto().choose(encoded) == KMember()
-    monkeypatch.setattr(sys.modules[Auto.__module__], "_BUDGET", 1e-9)
-    assert Auto().choose(encoded) == Mondrian()
 
 
 DISEASES = ["cold", "flu", "gout"]

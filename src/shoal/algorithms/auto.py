@@ -1,24 +1,50 @@
-"""auto: k-member where it is affordable, mondrian otherwise."""
+"""auto: tries the algorithms that the table affords, keeps the one that loses least, and refines it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from ..embedding import Embedding
 from ..encoding import Encoded
+from ..enforce import enforce_levels
+from ..errors import PolicyUnsatisfiable
+from ..metrics.hulls import Hulls
+from ..params import Integer, Optional, Real, param
 from ..partitions import Partition
 from ..progress import Run
+from ..refine import Refine, refined
+from ..schema import Form
 from .base import Algorithm
 from .distinct import distinct_rows
+from .dop import Dop
 from .k_member import KMember
+from .ladders import Ladders
+from .local import Local
+from .mdav import Mdav
 from .mondrian import Mondrian
+from .optimal_1d import OptimalOneDimensional
 
 if TYPE_CHECKING:
     from ..kernels.rules import Rules
+    from ..policy import Policy
 
-_BUDGET = 10.0  # seconds
+_BUDGET = 10.0  # seconds, of k-member and of refining
 _SECONDS = 3e-10  # per record, column and distinct row to the power of _GROWTH; measured by bench/core.py
 _GROWTH = 0.7
+_SMALL = 200  # records; below, compiling more than mondrian and k-member takes longer than it is worth
+_CUT_CELLS = 1_000_000  # up to which dop looks for the best clusters too, in a few seconds; by bench/dop.py
+_MANY_CELLS = 10_000_000  # up to which it tries every cut of one clustering
+_NODES = 100_000  # of a lattice that local walks through
+_SQUARED = 30_000  # records up to which mdav, whose time grows with their square, is tried
+_LARGE = 250_000  # records; above, finding near rows alone takes longer than the budget
+_EFFORT = 2.5e-7  # seconds that a move takes for each record of a class and column; by bench/frontier.py
+_MOVES = 40  # a record, at most
+
+_MEANS = (Form.MEAN, Form.CENTROID)
 
 
 def expected_seconds(records: int, rows: int, columns: int) -> float:
@@ -34,29 +60,203 @@ def expected_seconds(records: int, rows: int, columns: int) -> float:
 
 @dataclass(frozen=True)
 class Auto(Algorithm):
-    """Choose `k-member` when it should take ten seconds or less, else `mondrian`.
+    """Try what the table affords, keep what loses least, and refine it.
 
-    k-member loses 37 to 43 per cent less on Adult (k from 5 to 20), but its time grows faster than the table.
-    The forecast rests on the number of records, columns and distinct quasi-identifier rows; how the data lie,
-    how fast the machine is, the first compilation and what `enforce` has to repair are not part of it. Nor
-    are losses compared: where the average row has several times k records, mondrian can be the better one.
+    What is tried depends on the number of records, columns and different rows, on the kinds of the columns
+    and on the policy, never on the clock, unless `seconds` is given. Each start is repaired until it keeps
+    the policy before its loss is taken: what is compared is what would be published. The loss is `gcp`, each
+    column by its weight; where all columns are numbers published as means, the squared error. What was tried
+    and why one was chosen becomes part of the evidence.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Starts and refinement together, by the clock: a start that is under way is finished. The same table
+        and seed then need not give the same release.
+    moves : int, optional
+        Of the refinement; 0 leaves it out. Without either, at most 40 a record, and no more than should take
+        ten seconds; none in tables of less than 200 or more than 250,000 records.
 
     Examples
     --------
-    >>> Auto().to_dict()
-    {}
+    >>> Auto(seconds=5).to_dict()
+    {'seconds': 5.0}
     """
 
     name: ClassVar[str] = "auto"
-    summary: ClassVar[str] = "k-member where it is affordable, mondrian otherwise"
+    summary: ClassVar[str] = "tries what the table affords, keeps what loses least, and refines it"
+
+    seconds: float | None = param(
+        Optional(Real(0, open_low=True)), "for starts and refinement together, by the clock", default=None
+    )
+    moves: int | None = param(
+        Optional(Integer(0)), "of the refinement; as many as take about ten seconds when none", default=None
+    )
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
-        return self.choose(encoded).partition(encoded, rules, run)
+        if run.policy is None:
+            return self.choose(encoded).partition(encoded, rules, run)
+        trial = _Trial(encoded, rules, run, run.policy)
+        for start in self.starts(encoded):
+            if self.seconds is None or trial.best is None or trial.seconds < self.seconds:
+                trial.attempt(start)
+        if trial.best is None:
+            assert trial.refusal is not None
+            raise trial.refusal
+        refine = None if run.refining else self._refine(encoded, rules.k, trial)
+        if refine is not None:
+            trial.refine(refine)
+        run.notes["auto"] = trial.told()
+        return trial.best
 
     def choose(self, encoded: Encoded) -> Algorithm:
-        """Return the algorithm that suits a table."""
+        """Return the one algorithm for a part of a table, whose losses cannot be compared."""
+        return KMember() if self._affords_k_member(encoded) else Mondrian()
+
+    def starts(self, encoded: Encoded) -> list[Algorithm]:
+        """Return what is worth trying on a table, the cheapest first."""
         n, q = encoded.codes.shape
-        if expected_seconds(n, n, q) <= _BUDGET:
-            return KMember()
-        rows = len(distinct_rows(encoded)[0])
-        return KMember() if expected_seconds(n, rows, q) <= _BUDGET else Mondrian()
+        found: list[Algorithm] = [Mondrian()]
+        if means_of_numbers(encoded) and n <= _SQUARED:
+            found.append(Mdav())
+        if q == 1 and encoded.quasi[0].numbers is not None and encoded.quasi[0].tree is None:
+            found.append(OptimalOneDimensional())
+        if n >= _SMALL and n * q <= _MANY_CELLS:
+            found.append(Dop(search=None if n * q <= _CUT_CELLS else False, parallel=False))
+        limited = any(column.highest < column.top for column in encoded.quasi)
+        treed = any(column.tree is not None for column in encoded.quasi)
+        if limited or (treed and n >= _SMALL and Ladders.of(encoded, "leaves").size <= _NODES):
+            found.append(Local())
+        if self._affords_k_member(encoded):
+            found.append(KMember())
+        return found
+
+    def _affords_k_member(self, encoded: Encoded) -> bool:
+        n, q = encoded.codes.shape
+        budget = _BUDGET if self.seconds is None else self.seconds
+        if expected_seconds(n, n, q) <= budget:
+            return True
+        return expected_seconds(n, len(distinct_rows(encoded)[0]), q) <= budget
+
+    def _refine(self, encoded: Encoded, k: int, trial: _Trial) -> Refine | None:
+        """Return how to refine the best start, None for not at all."""
+        left = None if self.seconds is None else self.seconds - trial.seconds
+        moves = self.moves
+        if left is None and moves is None:
+            n, q = encoded.codes.shape
+            if not _SMALL <= n <= _LARGE:
+                return None
+            moves = min(_MOVES * n, int(_BUDGET / (_EFFORT * max(k, 2) * q)))
+        if moves == 0 or (left is not None and left <= 0):
+            return None
+        return Refine(loss=trial.measure, seconds=left, moves=moves)
+
+
+def means_of_numbers(encoded: Encoded) -> bool:
+    """Return whether all quasi-identifiers are numbers published as one number for the class."""
+    return all(column.spec.form in _MEANS and column.numbers is not None for column in encoded.quasi)
+
+
+@dataclass
+class _Trial:
+    """What was tried on a table, and the best of it so far."""
+
+    encoded: Encoded
+    rules: Rules
+    run: Run
+    policy: Policy
+    best: Partition | None = None
+    loss: float = np.inf
+    chosen: str = ""
+    refusal: PolicyUnsatisfiable | None = None
+    refinement: dict[str, Any] | None = None
+    tried: list[dict[str, Any]] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the first start."""
+        return time.monotonic() - self.began
+
+    @property
+    def measure(self) -> str:
+        """The loss that decides, by its name."""
+        return "sse" if means_of_numbers(self.encoded) else "gcp"
+
+    def attempt(self, start: Algorithm) -> None:
+        """Try an algorithm, repair what it made, and keep it if nothing before lost as little."""
+        before = self.seconds
+        own = replace(self.run, notes={})
+        told: dict[str, Any] = {"algorithm": start.name}
+        try:
+            made = start.partition(self.encoded, self.rules, own)
+            made = enforce_levels(made, self.encoded, self.policy, own)
+        except PolicyUnsatisfiable as refusal:
+            self.refusal = self.refusal or refusal
+            told["loss"] = None
+        else:
+            told["loss"] = loss = loss_of(made, self.encoded, self.measure)
+            if self.best is None or loss < self.loss:
+                self.best, self.loss, self.chosen = made, loss, start.name
+        self.tried.append({**told, "seconds": round(self.seconds - before, 2)})
+
+    def refine(self, refine: Refine) -> None:
+        """Refine the best start."""
+        assert self.best is not None
+        before, own = self.seconds, replace(self.run, notes={})
+        found = refined(self.best, self.encoded, self.policy, own, refine)
+        loss = loss_of(found, self.encoded, self.measure)
+        if loss <= self.loss:
+            self.best, self.loss = found, loss
+        told = own.notes["refinement"]
+        spent = round(self.seconds - before, 2)
+        how = {"moves": told["moves"], "ended": told["ended"]}
+        self.refinement = {**how, "loss": self.loss, "seconds": spent}
+
+    def told(self) -> dict[str, Any]:
+        """Return what was tried and why one was chosen, as plain values."""
+        kept = sum(one["loss"] is not None for one in self.tried)
+        return {
+            "measure": self.measure,
+            "tried": self.tried,
+            "chosen": self.chosen,
+            "because": f"least {self.measure} of {kept} that keep the policy, {len(self.tried)} tried",
+            "refinement": self.refinement,
+        }
+
+
+def loss_of(partition: Partition, encoded: Encoded, measure: str) -> float:
+    """Return the mean loss of a partition's cells, each column by its weight, or its share of squared error.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> policy = shoal.Policy(quasi={"age": "numeric"}, models=[shoal.KAnonymity(2)])
+    >>> encoded = shoal.encode({"age": [20, 30, 40, 60]}, policy)
+    >>> classes = shoal.Partition.from_labels([0, 0, 1, 1])
+    >>> loss_of(classes, encoded, "gcp"), round(loss_of(classes, encoded, "sse"), 4)
+    (0.375, 0.2857)
+    """
+    if measure == "sse":
+        return _squared_error(partition, encoded)
+    by_class = partition.sizes @ Hulls.of(encoded, partition).loss()
+    weights = np.array([column.spec.weight for column in encoded.quasi])
+    total = weights.sum() * max(encoded.records, 1)
+    if total <= 0:
+        return 0.0
+    return float(((by_class + partition.suppressed) * weights).sum() / total)
+
+
+def _squared_error(partition: Partition, encoded: Encoded) -> float:
+    """Return the squared error of class means over that of the table's mean, who is suppressed in full."""
+    points = Embedding.of(encoded).points
+    around = points - points.mean(axis=1, keepdims=True)
+    total = float((around**2).sum())
+    if total == 0:
+        return partition.suppressed / encoded.records
+    kept = partition.labels >= 0
+    labels, error = partition.labels[kept], 0.0
+    for coordinate in around[:, kept]:
+        means = np.bincount(labels, coordinate, partition.classes) / np.maximum(partition.sizes, 1)
+        error += float(((coordinate - means[labels]) ** 2).sum())
+    return error / total + partition.suppressed / encoded.records

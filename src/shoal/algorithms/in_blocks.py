@@ -58,6 +58,7 @@ class InBlocks(Algorithm):
         return {**self.inner.to_dict(), "blocks": self.blocks}
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        part = replace(run, progress=Progress(), policy=None)
         outer = rules._replace(k=max(rules.k, self.blocks // 2))
         if encoded.records <= self.blocks:
             return self.inner.partition(encoded, rules, run)
@@ -67,7 +68,7 @@ class InBlocks(Algorithm):
         with run.progress.stage("blocks", total=cut.classes) as stage:
             for block in range(cut.classes):
                 rows = cut.members(block)
-                found = self.inner.partition(_part(encoded, rows), rules, replace(run, progress=Progress()))
+                found = self.inner.partition(_part(encoded, rows), rules, part)
                 _refuse_levels(found, self.name)
                 labels[rows] = np.where(found.labels < 0, SUPPRESSED, found.labels + classes)
                 classes += found.classes
