@@ -34,13 +34,15 @@ MOVES_PER_RECORD = 40  # of a run without a budget
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|m|min|h)?\s*")
 _SECONDS = {None: 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _BATCH = 40_000  # records moved between two looks at the clock, about
+_BATCH_COOLING = 2000  # the same while a temperature falls, which is set between two looks
 _PARALLEL = 1000  # records of a round; below, starting the threads takes longer than the work
 _PARTS = 16  # heaps that the sets of a round are dealt into, for threads to take
 _PARALLEL_ROWS = 1 << 14
 _FRESH = (
     1.2  # a start that loses so much more, but whose classes are local, is worth more; by bench/refine.py
 )
-_TEMPERATURE = 0.8  # for squared errors
+_TEMPERATURE = 2.5  # for squared errors; by bench/refine.py --loss sse
+_SINGLE = 300  # records tried one by one for every move, for squared errors without promises beside k
 _COOLING = 0.02  # of the first temperature is left at the end
 _COLD = 0.95  # of the budget; the rest only goes downhill
 _LINE_STEPS = 1 << 20  # of the widest coordinate, where near points are looked for
@@ -73,8 +75,8 @@ class Refine(Parameterised):
     tries : int
         Groupings tried in each move, of which the best is kept.
     temperature : float, optional
-        Accept also what loses more: this many mean losses of a class at first, one time in e, and less and
-        less towards the end of the budget; the best partition met is kept. 0.8 for "sse" when not given,
+        Accept also what loses more: this many mean losses of a record at first, one time in e, and less and
+        less towards the end of the budget; the best partition met is kept. 2.5 for "sse" when not given,
         nothing for the others, which have plateaus to walk on.
     afresh : bool, optional
         Start from the whole table divided into blocks, instead of the classes given. Decided by what either
@@ -98,7 +100,7 @@ class Refine(Parameterised):
     classes: int = param(Integer(2, 8), "classes that one move takes apart, at most", default=3)
     tries: int = param(Integer(1, 100), "groupings tried in each move", default=2)
     temperature: float | None = param(
-        Optional(Real(0)), "losses accepted at first, in mean losses of a class; cools down", default=None
+        Optional(Real(0)), "losses accepted at first, in mean losses of a record; cools down", default=None
     )
     afresh: bool | None = param(
         Optional(Flag()), "start from the whole table divided; by their losses when none", default=None
@@ -303,7 +305,8 @@ class _Search:
         """Make moves until the budget is spent, the time is over, nothing can be gained or Ctrl-C."""
         self.plan = self.plan._replace(seed=seed)
         self._batch(0)  # compiles, off the clock
-        rounds = max(_BATCH // max(self.rules.k, 5) // self.plan.sets, 1)
+        batch = _BATCH_COOLING if self.refine.loss == "sse" else _BATCH
+        rounds = max(batch // max(self.rules.k, 5) // self.plan.sets, 1)
         began, told, stale = time.monotonic(), 0, 0
         try:
             while not self.ended:
@@ -334,7 +337,7 @@ class _Search:
         asked = self.refine.temperature
         if asked is None:
             asked = _TEMPERATURE if self.refine.loss == "sse" else 0.0
-        mean = int(self.classes.cost.sum()) / max(int((self.classes.size > 0).sum()), 1)
+        mean = int(self.classes.cost.sum()) / max(int(self.classes.size.sum()), 1)
         warm = asked * mean * _COOLING**done if done < _COLD else 0.0
         self.plan = self.plan._replace(temperature=warm)
 
@@ -354,7 +357,7 @@ class _Search:
 
     def _batch(self, rounds: int) -> tuple[int, int]:
         """Make the moves of some rounds; return (moves, change of the loss)."""
-        from .kernels import refining
+        from .kernels import annealing, refining
 
         label = self.classes.label
         losing = self.classes.cost[label] > 0
@@ -366,6 +369,8 @@ class _Search:
             made, change = _with_threads(self.threads, refining.refine_parallel, *given, _PARTS)
         else:
             made, change = refining.refine(*given)
+        if self.refine.loss == "sse" and self.rules.plain:
+            change += annealing.anneal(self.classes, graph, self.plan, self.rules.k, _SINGLE * made)
         self.moves += made
         self.total += change
         return made, change
@@ -488,8 +493,8 @@ class _SquaredError(_Costs):
         kind = np.full(d, LINE, dtype=np.int8)
         self.columns = Columns(kind, one, full, full, start, start[:-1], nothing, nothing)
         self.records = encoded.records
-        around = self.embedded - self.embedded.mean(axis=1, keepdims=True)
-        self.total = float((around**2).sum())
+        self.around = self.embedded - self.embedded.mean(axis=1, keepdims=True)
+        self.total = float((self.around**2).sum())
         self.cells = _SQUARES
 
     def fixed(self, suppressed: int) -> int:
@@ -501,7 +506,7 @@ class _SquaredError(_Costs):
         from .kernels.squaring import Points
 
         scale = self.cells / self.total if self.total > 0 else 0.0
-        return Points(np.ascontiguousarray(self.embedded.T), scale)
+        return Points(np.ascontiguousarray(self.around.T), scale)
 
     def by_class(self, partition: Partition) -> NDArray[np.int64]:
         """Return the squared error of every class."""

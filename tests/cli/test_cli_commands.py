@@ -176,6 +176,15 @@ def test_refine_with_and_without_a_time(run: Run) -> None:
     assert "refine" in wrong.stderr
 
 
+def test_refine_loss_names_what_is_lowered_and_implies_refine(run: Run) -> None:
+    for words in (["--refine-loss", "lm"], ["--refine", "0.1s", "--refine-loss", "lm"]):
+        told = json.loads(run("anonymize", "people.csv", "-p", "policy.toml", *words, "--json").stdout)
+        assert told["refinement"]["loss"] == "lm"
+    wrong = run("anonymize", "people.csv", "-p", "policy.toml", "--refine-loss", "beauty")
+    assert wrong.exit_code == 2
+    assert "loss" in wrong.stderr
+
+
 def test_without_out_nothing_is_written(run: Run, folder: Path) -> None:
     before = sorted(folder.iterdir())
     result = run(*ANONYMIZE)

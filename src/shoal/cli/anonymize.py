@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -93,6 +93,9 @@ class _Targets:
     metavar="[TIME]",
     help="Lower the loss further, for a time such as 30s or 2m, or one that suits the table.",
 )
+@click.option(
+    "--refine-loss", metavar="LOSS", help="What refining lowers: gcp, lm, il or sse; implies --refine. [gcp]"
+)
 @click.option("--seed", default=0, show_default=True, help="Decides ties and random choices.")
 @click.option(
     "--order",
@@ -132,6 +135,7 @@ def anonymize(
     algorithm: str,
     settings: tuple[str, ...],
     refine: str | None,
+    refine_loss: str | None,
     seed: int,
     key_file: str | None,
     noise_seed: int | None,
@@ -165,7 +169,7 @@ def anonymize(
         return
     how: dict[str, Any] = {
         "algorithm": algorithm,
-        "refine": True if refine == "yes" else refine,
+        "refine": _refining(refine, refine_loss),
         "seed": seed,
         "progress": screen.progress(),
         "key": key,
@@ -276,6 +280,14 @@ def _show(release: Described, evidence: Evidence, writing: _Targets, screen: Scr
         screen.advise(f"Next: open {written[0]}; the manifest says what it keeps and how it was made.")
     elif writing.out is None:
         screen.advise("Nothing was written: add --out published.csv.")
+
+
+def _refining(refine: str | None, loss: str | None) -> Any:
+    """Return how to refine, None for not at all; a loss alone asks for refining too."""
+    from ..refine import Refine
+
+    chosen = Refine.of(True if refine == "yes" or (refine is None and loss is not None) else refine)
+    return chosen if chosen is None or loss is None else replace(chosen, loss=loss)
 
 
 def _show_refinement(refinement: dict[str, Any], screen: Screen) -> None:
