@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +15,47 @@ import numpy as np
 if TYPE_CHECKING:
     from .models.base import Model
     from .policy import Policy
+
+
+class _Held:
+    """What Ctrl-C does where it is held back: the first is remembered, the second strikes at once."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.check()
+        self.pressed = True
+
+    def check(self) -> None:
+        """Raise what has been held back."""
+        if self.pressed:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Hold Ctrl-C back for the length of a ``with`` block; yields what raises it, to be called between steps.
+
+    Compiled code that is interrupted while it makes its results ready fails with a `SystemError`, and a step
+    that is half done is no result. Elsewhere than in the main thread, and where another handler stands, the
+    function that is yielded does nothing. Blocks may lie within each other.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if isinstance(before, _Held):
+        yield before.check
+    elif before is not signal.default_int_handler:
+        yield lambda: None
+    else:
+        held = _Held()
+        signal.signal(signal.SIGINT, held)
+        try:
+            yield held.check
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 class Stage(Protocol):

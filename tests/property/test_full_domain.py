@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -240,6 +241,21 @@ def test_a_search_that_is_interrupted_keeps_the_best_so_far() -> None:
     assert found.solutions
     assert found.assessed == 3
     assert "not looked at" in found.states()
+
+
+def test_ctrl_c_during_a_step_ends_the_search_after_it() -> None:
+    from shoal.algorithms.nodes import Assessor
+
+    real = Assessor.assess
+
+    def assess(self: Assessor, *arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)  # as compiled code would meet it: the step still ends
+        return real(self, *arguments)
+
+    with mock.patch.object(Assessor, "assess", assess):
+        found = explored(random_table(), policy_of("k", 0.2))
+    assert (found.assessed, len(found.solutions), found.optimal) == (1, 1, False)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @settings(max_examples=80, deadline=None)

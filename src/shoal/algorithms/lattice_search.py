@@ -9,7 +9,7 @@ that cannot keep the policy has an infinite floor, which is predictive tagging.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Protocol
@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Stage
+from ..progress import Stage, interruptible
 from .ladders import Ladders, Node
 from .nodes import WORSE, Assessment, Assessor
 
@@ -127,6 +127,7 @@ class Search:
         self.bounds: Bounds = self.whole or PartOfLattice(self.ladders)
         self.proved = self.interrupted = False
         self._end = None if seconds is None else time.monotonic() + seconds
+        self._check: Callable[[], None] = lambda: None
 
     def run(self, tries: int | None, rng: np.random.Generator) -> None:
         """Search until the best nodes are proved, or for so many descents where the lattice is too large.
@@ -134,14 +135,15 @@ class Search:
         Without a number of descents these go on until the time is over, or are 128 where it is not limited.
         """
         try:
-            for effort in (0.0, 1.0):
-                self._descend(self.ladders.high, effort)
-            if self.whole is not None:
-                self._prove(self.whole)
-                self.proved = True
-            else:
-                endless = tries is None and self._end is not None
-                self._wander(repeat(None) if endless else range(_TRIES if tries is None else tries), rng)
+            with interruptible() as self._check:
+                for effort in (0.0, 1.0):
+                    self._descend(self.ladders.high, effort)
+                if self.whole is not None:
+                    self._prove(self.whole)
+                    self.proved = True
+                else:
+                    endless = tries is None and self._end is not None
+                    self._wander(repeat(None) if endless else range(_TRIES if tries is None else tries), rng)
         except _OutOfTime:
             pass
         except KeyboardInterrupt:
@@ -154,7 +156,7 @@ class Search:
         known = self.assessed.get(node)
         if known is not None and (known.state != WORSE):
             return known
-        self._watch_the_clock()
+        self._may_end()
         found = self.assessor.assess(node, min(least, self.best.needed(node)))
         self.stage.advance()
         self.assessed[node] = found
@@ -162,7 +164,9 @@ class Search:
         self.best.offer(found)
         return found
 
-    def _watch_the_clock(self) -> None:
+    def _may_end(self) -> None:
+        """End here when Ctrl-C was pressed, or the time is over and there is anything to return."""
+        self._check()
         if self._end is not None and self.best.found and time.monotonic() > self._end:
             raise _OutOfTime
 
@@ -207,7 +211,7 @@ class Search:
         for _ in tries:
             if not self.best.found:
                 break
-            self._watch_the_clock()
+            self._may_end()
             node = np.array(self.best.found[0].node)
             raised = rng.random(len(node)) < rng.uniform(0.05, 0.4)
             node = np.where(raised, rng.integers(node, high, endpoint=True), node)

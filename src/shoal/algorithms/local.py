@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..encoding import Encoded
 from ..params import Choice, Flag, Integer, Optional, Real, param
 from ..partitions import SUPPRESSED, Partition
-from ..progress import Run, Stage
+from ..progress import Run, Stage, interruptible
 from .base import Algorithm
 from .groups import Groups
 from .ladders import LOSSES, Ladders, Node
@@ -87,11 +87,12 @@ class Local(Algorithm):
                 nodes = _least_loss_first(WholeLattice(ladders))
             else:
                 nodes = self._searched(sweep, run, end)
-            with contextlib.suppress(KeyboardInterrupt):
+            with contextlib.suppress(KeyboardInterrupt), interruptible() as check:
                 for node in nodes:
+                    sweep.take(node, stage)
+                    check()
                     if sweep.done or (end is not None and time.monotonic() > end):
                         break
-                    sweep.take(node, stage)
             if not sweep.done:
                 sweep.take(ladders.high, stage)
         labels = sweep.labels()
@@ -114,9 +115,11 @@ class Local(Algorithm):
             with run.progress.stage("searching the lattice") as stage:
                 search = Search(assessor, 1, None if end is None else end - time.monotonic(), stage)
                 search.run(self.tries, run.rng())
-            if not search.best.found or search.interrupted:
+            if not search.best.found:
                 return
             yield search.best.found[0].node
+            if search.interrupted:
+                return
 
 
 def _least_loss_first(whole: WholeLattice) -> Iterator[Node]:
