@@ -44,7 +44,7 @@ def any_start(encoded: Encoded, k: int, seed: int) -> Partition:
     return Partition.from_labels(rng.permutation(labels))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     table=mixed_tables(),
     k=st.integers(1, 4),
@@ -109,7 +109,7 @@ MODELS: list[list[Any]] = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(table=random_tables(), models=st.sampled_from(MODELS), seed=st.integers(0, 9))
 def test_every_class_keeps_every_promise(table: pa.Table, models: list[Any], seed: int) -> None:
     policy = Policy(
@@ -129,7 +129,7 @@ def test_every_class_keeps_every_promise(table: pa.Table, models: list[Any], see
     assert plain_loss(costs, found) <= plain_loss(costs, start)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(table=random_tables(max_records=40), models=st.sampled_from(MODELS))
 def test_dividing_keeps_every_promise_that_held(table: pa.Table, models: list[Any]) -> None:
     policy = Policy(
