@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 
 LOSSES = ("gcp", "lm", "il-normalised")
 
-_THOROUGH = 1 << 16  # distinct rows; above, only the nearest records are looked at, and no sets of them
-_BOXES = (64, 1 << 20)  # visited for each row at least, and for all together where they are few
-_EFFORT = (1000, 1 << 22)  # rows looked at while sets are compared, likewise
-_HASTY = 128  # boxes visited for each row of a table with more rows than that
-_SCANNED = 1 << 32  # cells that raising prices may go through: it compares every row with every other
-_VISITS = 10_000_000  # pairs of neighbours looked at while prices are raised, about
-_WORTH_THREADS = 1 << 13  # distinct rows; below, starting the threads takes longer than the work
+_FEW = 256  # distinct rows; up to here nothing is compiled
+_STEPS = (
+    1 << 15
+)  # looks at a row that plain Python takes about as long for as compiled code for a large table
+_THOROUGH = 1 << 11  # distinct rows; above, only the nearest records are looked at, and no sets of them
+_EFFORT = 1 << 20  # rows looked at while sets are compared
+_SCANNED = 1 << 34  # cells that comparing every row with every other may go through
+_VISITS = 2_500_000  # pairs of neighbours looked at while prices are raised, about
+_BOXES = (48, 128, 1 << 24)  # visited for each row of a larger table: at least, at most, and for all together
 _KEPT = 64  # tables, losses and k whose bound is remembered
 _ROUNDING = 1e-12  # of every sum of losses is given up to rounding, many times what it can amount to
 
@@ -167,24 +170,82 @@ class _Bound(NamedTuple):
 
 def _bound(rows: Rows, k: int, threads: bool) -> _Bound:
     """Return what all records lose at least in the columns that are not fixed."""
+    q, count = rows.values.shape
+    if count <= _FEW:
+        return _searched(rows, k, _without_compiling(count))
+    if count * count * q > _SCANNED:
+        return _nearest(rows, k, threads)
+    return _searched(rows, k, _compiled(count))
+
+
+class _Search(NamedTuple):
+    """How the bound of a table is found that is small enough to compare every row with every other."""
+
+    make_boxes: Callable[..., Any]
+    nearest: Callable[..., Any]
+    least: Callable[..., Any]
+    limit: Callable[..., Any]
+    raised: Callable[..., Any]
+    effort: int  # rows looked at for each row while sets are compared; 0 for the nearest records
+    visits: int  # pairs of neighbours looked at while prices are raised, about
+
+
+def _compiled(count: int) -> _Search:
+    """Return the search for a table with this many distinct rows."""
     from .kernels.box_tree import make_boxes
-    from .kernels.least_class import least_costs, least_costs_parallel
+    from .kernels.least_class import least_costs, nearest_costs
     from .kernels.prices import price_limit, raise_prices
 
+    effort = _EFFORT // count if count <= _THOROUGH else 0
+    return _Search(make_boxes, nearest_costs, least_costs, price_limit, raise_prices, effort, _VISITS)
+
+
+def _without_compiling(count: int) -> _Search:
+    """Return the search for a table with so few distinct rows that compiling would take longer."""
+    from .kernels.interpreted import interpreted
+    from .kernels.prices import PARTED
+
+    found = _compiled(count)
+    doubled = (_STEPS // count**2).bit_length() - 1  # each column by which classes are told apart does
+    raised = interpreted(found.raised, PARTED=min(max(doubled, 0), PARTED))
+    return _Search(
+        interpreted(found.make_boxes),
+        interpreted(found.nearest),
+        interpreted(found.least),
+        interpreted(found.limit),
+        raised,
+        _STEPS // count,
+        _VISITS,
+    )
+
+
+def _searched(rows: Rows, k: int, search: _Search) -> _Bound:
+    """Return the prices of a table of which every row is compared with every other."""
+    tree = search.make_boxes(rows.gauge, rows.values, rows.weight)
+    count, ceiling = len(rows.weight), float(len(rows.values))
+    if search.effort > 0:
+        costs = search.least(rows.gauge, tree, k, (count, search.effort), ceiling, (0, count))
+    else:
+        costs = search.nearest(rows.gauge, tree, k, ceiling)
+    if k <= 1 or not costs.any():
+        return _Bound(tree.row, costs, "least classes" if search.effort > 0 else "nearest records")
+    limit = search.limit(rows.gauge, tree, search.visits, ceiling)
+    return _Bound(tree.row, search.raised(rows.gauge, tree, k, costs, limit), "prices")
+
+
+def _nearest(rows: Rows, k: int, threads: bool) -> _Bound:
+    """Return the bound of the nearest records of a large table, each looked for in a few boxes."""
+    from .kernels.box_tree import make_boxes
+    from .kernels.least_class import least_costs, least_costs_parallel
+
     tree = make_boxes(rows.gauge, rows.values, rows.weight)
-    (q, count), ceiling = rows.values.shape, float(len(rows.values))
-    work = (_HASTY, 0)
-    if count <= _THOROUGH:
-        boxes, effort = (max(least, most // count) for least, most in (_BOXES, _EFFORT))
-        work = (boxes, effort)
-    if threads and count >= _WORTH_THREADS:
+    count, ceiling = len(rows.weight), float(len(rows.values))
+    work = (max(_BOXES[0], min(_BOXES[1], _BOXES[2] // count)), 0)
+    if threads:
         costs = least_costs_parallel(rows.gauge, tree, k, work, ceiling)
     else:
         costs = least_costs(rows.gauge, tree, k, work, ceiling, (0, count))
-    if k <= 1 or not costs.any() or count * count * q > _SCANNED:
-        return _Bound(tree.row, costs, "least classes" if work[1] else "nearest records")
-    limit = price_limit(rows.gauge, tree, _VISITS, ceiling)
-    return _Bound(tree.row, raise_prices(rows.gauge, tree, k, costs, limit), "prices")
+    return _Bound(tree.row, costs, "nearest records")
 
 
 class Rows(NamedTuple):

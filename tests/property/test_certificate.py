@@ -22,7 +22,8 @@ from shoal.algorithms.distinct import distinct_rows
 from shoal.certificate import LOSSES, certify, rows_of
 from shoal.encoding import Encoded, encode
 from shoal.kernels.box_tree import make_boxes
-from shoal.kernels.least_class import least_costs, least_costs_parallel
+from shoal.kernels.interpreted import interpreted
+from shoal.kernels.least_class import least_costs, least_costs_parallel, nearest_costs
 from shoal.kernels.prices import price_limit, raise_prices
 
 TOWNS = {
@@ -200,6 +201,7 @@ def test_many_rows_are_searched_as_few_are() -> None:
     n, work = len(rows.weight), (10_000, 0)
     alone = least_costs(rows.gauge, tree, 3, work, 4.0, (0, n))
     assert (least_costs_parallel(rows.gauge, tree, 3, work, 4.0) == alone).all()
+    assert nearest_costs(rows.gauge, tree, 3, 4.0) == pytest.approx(alone)
     assert sorted(tree.row) == list(range(n))
     for i in range(0, n, 97):
         costs = np.sort(np.repeat(all_costs(rows.values, encoded, tree.row[i]), rows.weight))
@@ -297,3 +299,42 @@ def test_a_comparison_finds_each_bound_once(monkeypatch: pytest.MonkeyPatch) -> 
     for _candidate in range(2):
         shoal.compare(table, quasi=["age", "job"], algorithms=["mondrian", "k-member"], k=[2, 5])
     assert sorted(asked) == [2, 5]
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(most=12), st.integers(2, 4), st.sampled_from(LOSSES))
+def test_kernels_find_the_same_uncompiled(case: tuple[Encoded, list[Column]], k: int, loss: str) -> None:
+    rows = rows_of(case[0], loss)
+    tree, plain = (
+        make(rows.gauge, rows.values, rows.weight) for make in (make_boxes, interpreted(make_boxes))
+    )
+    assert all((one == other).all() for one, other in zip(tree, plain, strict=True))
+    q, n = rows.values.shape
+    near = nearest_costs(rows.gauge, tree, k, float(q))
+    assert interpreted(nearest_costs)(rows.gauge, tree, k, float(q)) == pytest.approx(near)
+    least = least_costs(rows.gauge, tree, k, (50, 40), float(q), (0, n))
+    assert interpreted(least_costs)(rows.gauge, tree, k, (50, 40), float(q), (0, n)) == pytest.approx(least)
+    prices = raise_prices(rows.gauge, tree, k, least, 1.0)
+    assert interpreted(raise_prices)(rows.gauge, tree, k, least, 1.0) == pytest.approx(prices)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(most=8), st.integers(2, 4), st.sampled_from(LOSSES), st.data())
+def test_any_mix_of_bounds_per_record_may_be_raised(
+    case: tuple[Encoded, list[Column]], k: int, loss: str, data: st.DataObject
+) -> None:
+    """Each record starts at its cheapest class, its nearest records or nothing; no partition loses less."""
+    encoded, columns = case
+    rows = rows_of(encoded, loss)
+    tree = make_boxes(rows.gauge, rows.values, rows.weight)
+    n, q = len(rows.weight), float(len(columns))
+    starts = np.array(
+        [
+            least_costs(rows.gauge, tree, k, (100, 10_000), q, (0, n)),
+            nearest_costs(rows.gauge, tree, k, q),
+            np.zeros(n),
+        ]
+    )
+    chosen = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    prices = raise_prices(rows.gauge, tree, k, starts[chosen, np.arange(n)], q)
+    assert prices @ tree.weight <= least_loss(columns, k, loss) * encoded.records * q + 1e-9

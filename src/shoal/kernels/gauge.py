@@ -82,6 +82,12 @@ def costs_to(
             step = 1.0 if at == null else gauge.step[j]
             for i in range(end - begin):
                 found[i] += 0.0 if row[i] == at else (1.0 if row[i] == null else step)
-        else:
+        elif end - begin <= gauge.size[j]:
             for i in range(end - begin):
                 found[i] += pair_cost(gauge, j, at, row[i])
+        else:
+            with_code = np.empty(gauge.size[j] + 1)
+            for code in range(len(with_code)):
+                with_code[code] = pair_cost(gauge, j, at, float(code))
+            for i in range(end - begin):
+                found[i] += with_code[np.int64(row[i])]

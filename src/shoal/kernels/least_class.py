@@ -12,7 +12,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from .box_tree import BoxTree, Walk, begin_walk, make_walk, visit
-from .gauge import Gauge, pair_cost
+from .gauge import Gauge, costs_to, pair_cost
 from .space import SET
 
 CHUNKS = 64
@@ -253,4 +253,31 @@ def least_costs_parallel(
     for chunk in prange(CHUNKS):
         span = (chunk * n // CHUNKS, (chunk + 1) * n // CHUNKS)
         found[span[0] : span[1]] = least_costs(gauge, tree, k, work, ceiling, span)
+    return found
+
+
+@njit(cache=True)
+def nearest_costs(gauge: Gauge, tree: BoxTree, k: int, ceiling: float) -> NDArray[np.float64]:
+    """Return what each row of the tree costs with its (k-1)-th nearest other record, at most `ceiling`.
+
+    Every row is compared with every other: up to some ten thousand rows that is faster than a search.
+    """
+    n = len(tree.weight)
+    found, scan = np.empty(n), np.empty(n)
+    for i in range(n):
+        query = tree.values[:, i].copy()
+        costs_to(gauge, tree.values, 0, n, query, scan)
+        need = k - tree.weight[i]
+        if need <= 0:
+            found[i] = scan[i]
+            continue
+        nearest, records = np.empty(need), np.empty(need, np.int64)
+        kept, count, reach = 0, 0, ceiling
+        for at in range(n):
+            if scan[at] < reach and at != i:
+                count += tree.weight[at]
+                kept = _note(nearest, records, kept, scan[at], tree.weight[at])
+                if count >= need:
+                    reach = nearest[kept - 1]
+        found[i] = reach
     return found
