@@ -102,6 +102,17 @@ def test_without_moves_the_best_start_is_what_is_published() -> None:
     assert release.metrics["gcp"] == pytest.approx(min(one["loss"] for one in told["tried"]))
 
 
+@pytest.mark.parametrize(("limit", "value"), [("_LARGE", 250), ("_ROWS", 100), ("_SMALL", 301)])
+def test_what_would_take_too_long_is_not_refined_unasked(
+    limit: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[Auto.__module__], limit, value)
+    table, policy = people(300), policy_of(4)
+    assert shoal.anonymize(table, policy).evidence.provenance["auto"]["refinement"] is None
+    asked = shoal.anonymize(table, policy, moves=50).evidence.provenance["auto"]
+    assert asked["refinement"]["moves"] > 0
+
+
 def test_moves_and_seconds_are_a_budget() -> None:
     table, policy = people(300), policy_of(4)
     few = shoal.anonymize(table, policy, moves=50).evidence.provenance["auto"]["refinement"]

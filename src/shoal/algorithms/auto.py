@@ -40,7 +40,8 @@ _CUT_CELLS = 1_000_000  # up to which dop looks for the best clusters too, in a 
 _MANY_CELLS = 10_000_000  # up to which it tries every cut of one clustering
 _NODES = 100_000  # of a lattice that local walks through
 _SQUARED = 30_000  # records up to which mdav, whose time grows with their square, is tried
-_LARGE = 250_000  # records; above, finding near rows alone takes longer than the budget
+_LARGE = 2_000_000  # records; above, refining is for those who ask for it
+_ROWS = 250_000  # different rows; above, finding near ones alone takes longer than the budget
 _EFFORT = 2.5e-7  # seconds that a move takes for each record of a class and column; by bench/frontier.py
 _MOVES = 40  # a record, at most
 
@@ -75,7 +76,8 @@ class Auto(Algorithm):
         and seed then need not give the same release.
     moves : int, optional
         Of the refinement; 0 leaves it out. Without either, at most 40 a record, and no more than should take
-        ten seconds; none in tables of less than 200 or more than 250,000 records.
+        ten seconds; none in tables of less than 200 records, of more than two million, or of more than
+        250,000 different rows.
 
     Examples
     --------
@@ -144,7 +146,7 @@ class Auto(Algorithm):
         moves = self.moves
         if left is None and moves is None:
             n, q = encoded.codes.shape
-            if not _SMALL <= n <= _LARGE:
+            if not _SMALL <= n <= _LARGE or (n > _ROWS and len(distinct_rows(encoded)[0]) > _ROWS):
                 return None
             moves = min(_MOVES * n, int(_BUDGET / (_EFFORT * max(k, 2) * q)))
         if moves == 0 or (left is not None and left <= 0):

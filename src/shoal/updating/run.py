@@ -160,9 +160,9 @@ def update(
     >>> import shoal
     >>> policy = shoal.Policy(quasi={"age": "numeric"}, models=[shoal.KAnonymity(2)])
     >>> first = {"age": ["[20, 29]", "[20, 29]", "[50, 61]", "[50, 61]"]}
-    >>> grown = shoal.update({"age": [21, 24, 33, 52]}, first, policy)
+    >>> grown = shoal.update({"age": [21, 24, 33]}, first, policy)
     >>> grown, grown.waiting["age"].to_pylist()
-    (Update(added=2, joined=2, waiting=2, records=6), [33, 52])
+    (Update(added=2, joined=2, waiting=1, records=6), [33])
     """
     originals = _together(Table.from_any(new).data, waiting)
     published = Table.from_any(previous).data
