@@ -42,7 +42,7 @@ _NODES = 100_000  # of a lattice that local walks through
 _SQUARED = 30_000  # records up to which mdav, whose time grows with their square, is tried
 _LARGE = 2_000_000  # records; above, refining is for those who ask for it
 _ROWS = 250_000  # different rows; above, finding near ones alone takes longer than the budget
-_EFFORT = 2.5e-7  # seconds that a move takes for each record of a class and column; by bench/frontier.py
+_EFFORT = 2.5e-7  # seconds that a move takes for each record of a class and column; on Adult, k = 5 to 20
 _MOVES = 40  # a record, at most
 
 _MEANS = (Form.MEAN, Form.CENTROID)
