@@ -37,7 +37,7 @@ def divide(
     pool, stats = make_pool(columns, rules, room, room // rules.k + 1), make_stats(rules)
     random = np.zeros(1, np.uint64)
     first = np.full(len(order) // rules.k + len(offsets), NOWHERE, np.int32)
-    made = 0
+    made = np.int64(0)  # a literal would compile what is called with it a second time
     for c in range(len(offsets) - 1):
         records = order[offsets[c] : offsets[c + 1]]
         parts = 0

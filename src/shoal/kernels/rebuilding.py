@@ -191,7 +191,7 @@ def place_rest(
             continue
         floor = np.int64(-1)
         while True:
-            best, least = NOWHERE, _FAR
+            best, least = np.int64(NOWHERE), _FAR
             for c in range(groups):
                 grown = (size[c] + 1) * extras(pool, c, f, more)
                 for j in range(q):

@@ -283,7 +283,7 @@ def _rework(
             load_points(sums, points, pool.record, free)
         else:
             load(pool.record, pool.value, pool.number, pool.shape, graph.values, free)
-        least, groups = FAILED, 0
+        least, groups = FAILED, np.int64(0)
         for _try in range(plan.tries):
             if squares:
                 loss, made = regroup_squares(
