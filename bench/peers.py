@@ -1,0 +1,223 @@
+"""shoal beside other tools on Adult: loss, time, memory at the same k. python bench/peers.py --records 2000
+
+Tools from PyPI (anjana, anonypy, pycanon) run here, each in an environment of its own, which is made on the
+first run. What cannot be installed from there is quoted, with where the figure comes from, and marked so.
+
+Loss is gcp without hierarchies ("set") and with 0 or 1 per categorical cell ("flat"), computed from which
+records share a class, so that no tool suffers from how it writes its cells. Suppressed records count 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import venv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+from rich.console import Console
+from rich.table import Table
+
+from core import encoded_of, gcp
+from shoal.encoding import Encoded
+from shoal.partitions import Partition
+from tables import ADULT_COLUMNS, CATEGORIES, adult, data_folder
+
+ENVIRONMENTS = Path(__file__).parents[1] / "build" / "peers"
+QUOTED = (  # tool, k, set, flat, seconds: measured on one machine of 2 cores, all 30,162 records
+    ("ARX local, aacd487f", 5, 0.0313, 0.0773, 18),
+    ("ARX local, aacd487f", 10, 0.0533, 0.1123, 21),
+    ("ARX global 5%, aacd487f", 5, 0.225, 0.538, 3.1),
+    ("mosaicrown Mondrian", 5, 0.0339, 0.1182, 280),
+    ("AIJack Mondrian (C++)", 5, 0.0387, 0.1890, 7),
+    ("qiyuangong Mondrian strict", 5, 0.0731, 0.2624, 2.6),
+)
+
+# Every tool reads the table and k, and writes the class of each record (-1: suppressed), seconds and MiB.
+SHOAL = """
+import json, resource, sys, time
+import pyarrow.csv as csv
+import shoal
+table, k, algorithm = csv.read_csv(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+quasi = json.loads(sys.argv[4])
+policy = shoal.Policy(quasi=quasi, models=[shoal.KAnonymity(k)]).resolved(table)
+encoded = shoal.encode(table, policy)
+shoal.partition(encoded, policy, algorithm=algorithm)  # compiles
+began = time.perf_counter()
+labels = shoal.partition(shoal.encode(table, policy), policy, algorithm=algorithm).labels
+"""
+ANONYPY = """
+import json, resource, sys, time
+import pandas as pd
+from anonypy.mondrian import Mondrian
+table, k, quasi = pd.read_csv(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[4])
+table["secret"] = "x"
+for name, kind in quasi.items():
+    if kind == "categorical":
+        table[name] = table[name].astype("category")
+began = time.perf_counter()
+parts = Mondrian(table, list(quasi), "secret").partition(k)
+labels = [-1] * len(table)
+for number, part in enumerate(parts):
+    for row in part:
+        labels[row] = number
+"""
+ANJANA = """
+import json, resource, sys, time
+from pathlib import Path
+import numpy as np
+import pandas as pd
+from anjana.anonymity import k_anonymity
+table, k, quasi = pd.read_csv(sys.argv[1]), int(sys.argv[2]), list(json.loads(sys.argv[4]))
+levels = {}
+for name in quasi:
+    stem = "education" if name == "education-num" else name
+    path = Path(sys.argv[5]) / f"adult_hierarchy_{stem}.csv"
+    if name == "education-num" or not path.exists():
+        values = np.sort(table[name].unique())
+        raw = table[name].to_numpy()
+        levels[name] = {0: raw, 1: raw // 2, 2: raw // 4, 3: np.array(["*"] * len(raw))}
+        continue
+    rows = pd.read_csv(path, sep=";", header=None, dtype=str).set_index(0)
+    raw = table[name].to_numpy()
+    levels[name] = {0: raw}
+    for level in rows.columns:
+        levels[name][int(level)] = rows.loc[table[name].astype(str), level].to_numpy()
+table["record"] = range(len(table))
+began = time.perf_counter()
+made = k_anonymity(table, [], quasi, k, 5, levels)
+numbers = made.groupby([made[name].astype(str) for name in quasi]).ngroup()
+labels = [-1] * len(table)
+for record, number in zip(made["record"], numbers):
+    labels[record] = int(number)
+"""
+ENDING = """
+seconds = time.perf_counter() - began
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+json.dump({"labels": [int(x) for x in labels], "seconds": seconds, "memory": memory}, open(sys.argv[6], "w"))
+"""
+PYCANON = """
+import json, sys, time
+import pandas as pd
+from pycanon.anonymity import k_anonymity
+table, quasi = pd.read_csv(sys.argv[1]), json.loads(sys.argv[2])
+began = time.perf_counter()
+k = k_anonymity(table, quasi)
+print(json.dumps({"k": int(k), "seconds": time.perf_counter() - began}))
+"""
+
+
+def interpreter(package: str) -> str:
+    """Return the Python of an environment that has the package."""
+    folder = ENVIRONMENTS / package
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", package, "pandas<3"], check=True)
+    return str(python)
+
+
+def measured(python: str, script: str, source: Path, k: int, extra: str = "") -> dict | None:
+    """Run one tool on the table in `source`; None where it fails."""
+    quasi = {name: "categorical" if name in CATEGORIES else "numeric" for name in ADULT_COLUMNS}
+    answer = source.with_suffix(".json")
+    answer.unlink(missing_ok=True)
+    hierarchies = str(data_folder() / "hierarchies")
+    command = [
+        python,
+        "-c",
+        script + ENDING,
+        str(source),
+        str(k),
+        extra,
+        json.dumps(quasi),
+        hierarchies,
+        str(answer),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(answer.read_text()) if done.returncode == 0 else None
+
+
+def loss(encoded: Encoded, labels: np.ndarray, *, flat: bool) -> float:
+    """Return the loss of classes; suppressed records (-1) count 1."""
+    kept = labels >= 0
+    rest = replace(encoded, codes=np.asfortranarray(encoded.codes[kept]))
+    share = float(kept.mean())
+    return share * gcp(rest, Partition.from_labels(labels[kept]), flat=flat) + 1 - share
+
+
+def null_check(console: Console) -> None:
+    """Show what a checker says of a table whose one record without an age is alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "published.csv"
+        source.write_text("age,town\n" + "30,Lund\n" * 3 + ",Lund\n")
+        done = subprocess.run(
+            [interpreter("pycanon"), "-c", PYCANON, str(source), json.dumps(["age", "town"])],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    import shoal
+
+    policy = shoal.Policy(quasi=["age", "town"], models=[shoal.KAnonymity(1)])
+    ours = shoal.verify(pa.table({"age": [30, 30, 30, None], "town": ["Lund"] * 4}), policy)
+    theirs = json.loads(done.stdout)["k"]
+    console.print(
+        f"A table of three equal records and one with a null: k = {theirs} says pycanon, "
+        f"k = {ours.promises[0].achieved:.0f} says shoal."
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument(
+        "--records", type=int, default=2000, help="of Adult; anonypy takes minutes for all 30,162"
+    )
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 10])
+    given = parser.parse_args()
+    whole = adult().select(list(ADULT_COLUMNS))
+    rows = np.sort(np.random.default_rng(0).permutation(whole.num_rows)[: given.records])
+    table = whole.take(pa.array(rows))
+    encoded = encoded_of(table, ADULT_COLUMNS)
+    shown = Table(
+        "tool", "k", "set", "flat", "seconds", "peak MiB", title=f"Adult, {table.num_rows:,} records"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "adult.csv"
+        csv.write_csv(table, source)
+        for k in given.k:
+            tools = [
+                *((f"shoal {name}", sys.executable, SHOAL, name) for name in ("mondrian", "k-member")),
+                ("anonypy mondrian", interpreter("anonypy"), ANONYPY, ""),
+                ("anjana, 5%", interpreter("anjana"), ANJANA, ""),
+            ]
+            for name, python, script, extra in tools:
+                found = measured(python, script, source, k, extra)
+                if found is None:
+                    shown.add_row(name, str(k), "failed", "", "", "")
+                    continue
+                labels = np.array(found["labels"])
+                shown.add_row(
+                    name,
+                    str(k),
+                    f"{loss(encoded, labels, flat=False):.4f}",
+                    f"{loss(encoded, labels, flat=True):.4f}",
+                    f"{found['seconds']:.2f}",
+                    f"{found['memory']:.0f}",
+                )
+    console = Console(width=110)
+    console.print(shown)
+    quoted = Table("tool", "k", "set", "flat", "seconds", title="quoted, all 30,162 records; not run here")
+    for tool, k, sets, flat, seconds in QUOTED:
+        quoted.add_row(tool, str(k), f"{sets:.4f}", f"{flat:.4f}", f"{seconds:g}")
+    console.print(quoted)
+    null_check(console)
+
+
+if __name__ == "__main__":
+    main()
