@@ -1,8 +1,8 @@
 """Run benchmarks one after another and keep what they print: python bench/run.py [NAME ...]
 
 Each script answers one question and prints its own tables. Here they are run in turn, each in a process of
-its own, with the machine and all versions on top; everything goes to ``bench/results/``. A script that fails is
-said to have failed, and the others go on.
+its own, with the machine and all versions on top; everything goes to ``bench/results/``. A script that fails
+is said to have failed, and the others go on.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def questions() -> list[str]:
 def machine() -> str:
     """Return what the figures were measured on."""
     lines = [
-        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+        f"Python {platform.python_version()}, {platform.system()}, {platform.machine()}, "
+        f"{os.cpu_count()} cores"
     ]
     for name in LIBRARIES:
         try:
