@@ -347,6 +347,8 @@ def test_the_command_line(tmp_path: Path, session: SparkSession) -> None:
     assert shoal.verify(pq.read_table(target), POLICY).holds
     result = CliRunner().invoke(main, [*common, "--out", str(target)])
     assert (result.exit_code, "exists" in result.output) == (2, True)
+    result = CliRunner().invoke(main, [*common, "--refine", "1s"])
+    assert (result.exit_code, "--refine does not go with --engine spark" in result.output) == (2, True)
     result = CliRunner().invoke(main, ["anonymize", str(tmp_path / "no.parquet"), *common[2:]])
     assert (result.exit_code, "there is no such Parquet table" in result.output) == (2, True)
 

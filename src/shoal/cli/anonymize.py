@@ -163,6 +163,13 @@ def anonymize(
     promised = policy.read()
     key = None if key_file is None else _key(key_file)
     if engine == "spark":
+        given = {
+            "--refine": refine,
+            "--refine-loss": refine_loss,
+            "--noise-seed": noise_seed,
+            "--stream": stream,
+        }
+        _only_locally({**given, "--labels": writing.labels, "--report": writing.report})
         chosen = "mondrian" if algorithm == "auto" else algorithm
         options = {"algorithm": chosen, "seed": seed, "key": key, **parameters}
         SparkJob(data, promised, options, writing.out, writing.force).run(screen)
@@ -196,6 +203,13 @@ def anonymize(
     if writing.report is not None and isinstance(release, Release):
         _write_report(release, writing, screen)
     _show(release, evidence, writing, screen)
+
+
+def _only_locally(given: dict[str, Any]) -> None:
+    """Refuse options that tasks on a cluster cannot carry out, instead of leaving them out in silence."""
+    named = [option for option, value in given.items() if value is not None]
+    if named:
+        raise ParameterError(f"{named[0]} does not go with --engine spark", hint="Leave one of them out.")
 
 
 def _streams(
