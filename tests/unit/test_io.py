@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 
 import shoal.io as sio
 from shoal.errors import DataError, ParameterError, ShoalError, WriteError
+from shoal.io import csv_blocks
+from shoal.io.blocks import open_blocks
 
 SECRET = "Xyzzy77"
 UTC = dt.UTC
@@ -80,7 +82,21 @@ def refusal(path: Path, **options: object) -> str:
         (['""', '"5"'], pa.int64(), [None, 5]),
         (['""', ""], pa.string(), ["", None]),
         ([" 5", "6"], pa.string(), [" 5", "6"]),
-        (["1,5", "2,5"], pa.string(), ["1,5", "2,5"]),
+        (["1,5", "2", '""'], pa.float64(), [1.5, 2.0, None]),
+        (["-1.234,50", "17"], pa.float64(), [-1234.5, 17.0]),
+        (["1,234", "17"], pa.string(), ["1,234", "17"]),  # a thousand and more, or one and a bit
+        (["1,5", "01,5"], pa.string(), ["1,5", "01,5"]),
+        (["1,5", "2,3,4"], pa.string(), ["1,5", "2,3,4"]),
+        (["1.5", "2,5"], pa.string(), ["1.5", "2,5"]),
+        (["1.2.2024", "29.02.2024"], pa.date32(), [dt.date(2024, 2, 1), dt.date(2024, 2, 29)]),
+        (["29.02.2023", "01.02.2024"], pa.string(), ["29.02.2023", "01.02.2024"]),
+        (["03/04/2024", "04/12/2024"], pa.string(), ["03/04/2024", "04/12/2024"]),
+        (["03/04/2024", "04/13/2024"], pa.date32(), [dt.date(2024, 3, 4), dt.date(2024, 4, 13)]),
+        (["03-04-2024", "13-04-2024"], pa.date32(), [dt.date(2024, 4, 3), dt.date(2024, 4, 13)]),
+        (["03/14/2024", "14/03/2024"], pa.string(), ["03/14/2024", "14/03/2024"]),
+        (["2024/2/9"], pa.date32(), [dt.date(2024, 2, 9)]),
+        (["1.2.2024 10:05"], pa.timestamp("us"), [dt.datetime(2024, 2, 1, 10, 5)]),
+        (["1.2.24"], pa.string(), ["1.2.24"]),
     ],
 )
 def test_a_column_is_typed_only_when_nothing_is_lost(
@@ -90,6 +106,28 @@ def test_a_column_is_typed_only_when_nothing_is_lost(
     column = sio.read(path)["x"]
     assert column.type == kind
     assert column.to_pylist() == values
+    blocks = open_blocks(path)
+    assert blocks.schema.field("x").type == kind
+    streamed = pa.concat_tables(blocks.read(["x"]))["x"].cast(kind).to_pylist()
+    assert streamed == values
+
+
+def test_a_comma_between_fields_is_no_decimal_comma(tmp_path: Path) -> None:
+    path = put(tmp_path, 'n,x\n1,"1,5"\n1,"2,5"\n')
+    assert sio.read(path)["x"].to_pylist() == ["1,5", "2,5"]
+    assert open_blocks(path).schema.field("x").type == pa.string()
+
+
+def test_blocks_settle_a_spelling_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_blocks, "_BLOCK", 64)
+    days = [f"{day:02}/03/2024" for day in [*range(1, 13)] * 3 + [20]]
+    numbers = ["1,234"] * 30 + ["2", "5,5"]
+    path = put(tmp_path, "day;x\n" + "".join(f"{d};{x}\n" for d, x in zip(days, numbers, strict=False)))
+    blocks = open_blocks(path)
+    parts = list(blocks.read(["day", "x"]))
+    assert len(parts) > 3
+    assert blocks.schema.types == sio.read(path).schema.types
+    assert pa.concat_tables(parts).cast(blocks.schema) == sio.read(path)
 
 
 def test_a_type_is_not_decided_by_the_first_records(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from .csv_faults import explained
 from .csv_read import CsvLayout, CsvOptions, csv_layout
 from .csv_types import Guess, as_type
 from .source import Source
+from .spellings import Spelling
 
 _BLOCK = 32 << 20  # bytes
 _LARGEST = 1 << 30
@@ -27,6 +28,7 @@ class CsvBlocks:
     schema: pa.Schema
     records: int
     block: int
+    ways: Mapping[str, Spelling]
     one_pass: bool = True
 
     @property
@@ -39,7 +41,7 @@ class CsvBlocks:
         kinds = [self.schema.field(name).type for name in columns]
         for batch in _batches(self.source, self.layout, self.block, columns):
             found = [
-                _as_kind(name, column, kind)
+                _as_kind(name, column, kind, self.ways.get(name))
                 for name, column, kind in zip(columns, batch.columns, kinds, strict=True)
             ]
             yield pa.table(found, names=list(columns))
@@ -58,7 +60,7 @@ def open_csv_blocks(source: Source, options: CsvOptions) -> CsvBlocks:
     known = {field.name: field.type for field in options.schema or () if field.name in names}
     block = _BLOCK
     while True:
-        guesses = {name: Guess() for name in names if name not in known}
+        guesses = {name: Guess(commas=layout.commas) for name in names if name not in known}
         records = 0
         try:
             for batch in _batches(source, layout, block, names):
@@ -69,7 +71,8 @@ def open_csv_blocks(source: Source, options: CsvOptions) -> CsvBlocks:
         except _TooLong:
             block *= 8
     types = {name: known.get(name) or guesses[name].kind() for name in names}
-    return CsvBlocks(source, layout, pa.schema(types.items()), records, block)
+    ways = {name: way for name, guess in guesses.items() if (way := guess.way()) is not None}
+    return CsvBlocks(source, layout, pa.schema(types.items()), records, block, ways)
 
 
 class _TooLong(Exception):  # noqa: N818  (it never leaves this module)
@@ -100,12 +103,16 @@ def _batches(
     raise explained(source, layout.options.encoding, layout.delimiter, len(layout.header.names))
 
 
-def _as_kind(name: str, column: pa.DictionaryArray, kind: pa.DataType) -> pa.Array:
-    """Return texts as values of the type that the whole column has."""
+def _as_kind(
+    name: str, column: pa.DictionaryArray, kind: pa.DataType, way: Spelling | None = None
+) -> pa.Array:
+    """Return texts, written in some way, as values of the type that the whole column has."""
     if pa.types.is_string(kind):
         return column
     texts = pa.chunked_array([column.dictionary])
-    values = as_type(name, pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), kind)
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    plain = None if way is None else way.plain(texts)
+    values = as_type(name, texts if plain is None else plain, kind)
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
     return values.combine_chunks().take(column.indices)

@@ -68,6 +68,11 @@ class CsvLayout:
     header: _Header
     quoted: bool
 
+    @property
+    def commas(self) -> bool:
+        """Whether a comma in a number can be a decimal comma: where it separates fields, it is a list."""
+        return self.delimiter != ","
+
     def parse_options(self) -> pa_csv.ParseOptions:
         """Return how Arrow is to find fields; a file without quotes can be cut at every line end."""
         return pa_csv.ParseOptions(
@@ -119,7 +124,7 @@ def read_csv(source: Source, options: CsvOptions) -> pa.Table:
     known = {field.name: field.type for field in options.schema or ()}
     names = layout.header.names
     columns = [
-        as_type(name, column, known[name]) if name in known else typed(column)
+        as_type(name, column, known[name]) if name in known else typed(column, commas=layout.commas)
         for name, column in zip(names, texts.columns, strict=True)
     ]
     return pa.table(columns, names=names)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import DataError
+from .spellings import Spelling, spellings
 
 # A number would lose these: zip codes (01234), phone numbers (+46), hexadecimal (0x1F).
 _NOT_A_NUMBER = r"^(\+|-?0[0-9xX])"
@@ -18,10 +19,11 @@ _FEW = 1000
 _TRUTH = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
 
 
-def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def typed(column: pa.ChunkedArray, *, commas: bool = False) -> pa.ChunkedArray:
     """Return a column of texts as whole numbers, numbers, truth values, dates or times, else as it is.
 
     An empty quoted field in a column of anything but texts is null there: it cannot be anything else.
+    With `commas`, numbers may have a decimal comma: where a comma does not separate fields.
 
     Examples
     --------
@@ -32,16 +34,16 @@ def typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """
     if column.null_count == len(column):
         return column
-    found = _typed(column)
+    found = _typed(column, commas)
     if found is not None:
         return found
     empty = pc.equal(column, "")
     if pc.any(empty).as_py() and not pc.all(empty).as_py():
-        found = _typed(pc.if_else(empty, pa.scalar(None, column.type), column))
+        found = _typed(pc.if_else(empty, pa.scalar(None, column.type), column), commas)
     return column if found is None else found
 
 
-def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def _typed(column: pa.ChunkedArray, commas: bool) -> pa.ChunkedArray | None:
     numbers = _numbers(column)
     if numbers is not None:
         return numbers
@@ -51,7 +53,23 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         found = _cast(column, kind)
         if found is not None:
             return found
+    for family in spellings(commas=commas):
+        fitting = [values for way in family if (values := _spelled(column, way)) is not None]
+        if len(fitting) == 1:
+            return fitting[0]
     return None
+
+
+def _spelled(column: pa.ChunkedArray, way: Spelling) -> pa.ChunkedArray | None:
+    """Return a column as what it says when written this way, None where a value forbids it."""
+    return _respelled(column, way) if way.proved(column) else None
+
+
+def _respelled(column: pa.ChunkedArray, way: Spelling) -> pa.ChunkedArray | None:
+    if way.plain(column.slice(0, _FEW)) is None:
+        return None
+    plain = way.plain(column)
+    return None if plain is None else _cast(plain, way.kind)
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
@@ -103,6 +121,12 @@ class Guess:
     finite: bool = False
     long: bool = False
     possible: list[pa.DataType] = field(default_factory=lambda: list(_KINDS))
+    families: list[list[Spelling]] = field(init=False)
+    proved: set[Spelling] = field(default_factory=set)
+    commas: InitVar[bool] = False
+
+    def __post_init__(self, commas: bool) -> None:
+        self.families = [list(family) for family in spellings(commas=commas)]
 
     def see(self, values: pa.Array) -> None:
         """Look at some values of the column; how often each occurs says nothing."""
@@ -120,17 +144,36 @@ class Guess:
             whole = pc.match_substring_regex(values, r"^-?[0-9]+$")
             self.long |= bool(pc.any(pc.and_(whole, pc.match_substring_regex(values, _TOO_LONG))).as_py())
             self.finite |= bool(pc.any(pc.is_finite(values.cast(pa.float64()))).as_py())
+        self.families = [
+            [way for way in family if _respelled(column, way) is not None] for family in self.families
+        ]
+        self.proved.update(way for family in self.families for way in family if way.proved(column))
 
     def _rule_out(self, *kinds: pa.DataType) -> None:
         self.possible = [kind for kind in self.possible if kind not in kinds]
 
     def kind(self) -> pa.DataType:
         """Return the type of the column."""
+        plain = self._plain()
+        way = self.way()
+        return plain if plain is not None else way.kind if way is not None else pa.string()
+
+    def way(self) -> Spelling | None:
+        """Return how the values are written, None where Arrow reads them as they are."""
+        if not self.some or self._plain() is not None:
+            return None
+        for family in self.families:
+            fitting = [way for way in family if way in self.proved]
+            if len(fitting) == 1:
+                return fitting[0]
+        return None
+
+    def _plain(self) -> pa.DataType | None:
         if not self.some:
             return pa.string()
         if self.long or not self.finite:
             self._rule_out(pa.float64())
-        return self.possible[0] if self.possible else pa.string()
+        return self.possible[0] if self.possible else None
 
 
 def _fits(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
