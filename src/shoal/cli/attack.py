@@ -51,8 +51,9 @@ def attack(
 
     attacks = [_attack(text) for text in options["chosen"]] or None
     promised = policy.read(promising=False)
-    before, after = reading.table(original), reading.table(published)
-    means = {name: reading.table(options[name]) for name in ("control", "other") if options[name]}
+    before, after = reading.table(original), reading.published(published)
+    kinds = {"control": reading.table, "other": reading.published}
+    means = {name: read(options[name]) for name, read in kinds.items() if options[name]}
     if options["same_order"]:
         if before.num_rows != after.num_rows:
             raise ParameterError(

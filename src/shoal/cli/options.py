@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..errors import ParameterError, PolicyError, WriteError
+from ..errors import DataError, ParameterError, PolicyError, WriteError
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -76,6 +76,18 @@ class Reading:
         return io.read(
             path, delimiter=self.delimiter, encoding=self.encoding, nulls=self.nulls, table=self.name
         )
+
+    def published(self, path: str) -> pa.Table:
+        """Return a published table, whatever the options say of the original.
+
+        shoal publishes UTF-8. A file of somebody else that cannot be read so is read as the options say.
+        """
+        from .. import io
+
+        try:
+            return io.read(path, nulls=self.nulls, table=self.name)
+        except DataError:
+            return self.table(path)
 
     def blocks(self, path: str) -> Blocks:
         """Return the table in a file, to be read block by block."""

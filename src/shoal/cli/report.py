@@ -86,7 +86,7 @@ def report(
     promised = policy.read()
     made = api.report(
         reading.table(original),
-        reading.table(published),
+        reading.published(published),
         promised,
         target=target,
         fraction=fraction,

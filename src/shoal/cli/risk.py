@@ -47,7 +47,7 @@ def risk(
 
     roles = policy.read(promising=False)
     before = reading.table(original)
-    after = None if published is None else reading.table(published)
+    after = None if published is None else reading.published(published)
     people = None if options["population"] is None else reading.table(options["population"])
     with screen.progress().stage("measuring risk"):
         found = api.risk(
