@@ -6,17 +6,9 @@ A release is a partition of records, a recoding of each class, and evidence comp
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
-
-# These packages share their names with public functions below. Python binds a submodule to its parent's
-# attribute the first time it is imported, so they are imported (they are empty) before the functions exist.
-from . import algorithms as _algorithms  # noqa: F401
-from . import attacks as _attacks  # noqa: F401
-from . import metrics as _metrics  # noqa: F401
-from . import models as _models  # noqa: F401
-from . import papers as _papers  # noqa: F401
-from . import report as _report  # noqa: F401
-from . import risk as _risk  # noqa: F401
 
 __version__ = "0.1.0"
 
@@ -43,27 +35,25 @@ _PUBLIC = {
     "Role": "schema",
     "ShoalError": "errors",
     "TCloseness": "models.t_closeness",
-    "algorithms": "api",
+    "algorithms": "listing",
     "anonymize": "api",
     "anonymize_file": "api",
-    "attack": "api",
-    "attacks": "api",
-    "audit": "api",
+    "attack": "examining",
+    "attacks": "listing",
+    "audit": "examining",
     "compare": "api",
     "dp_centroid": "private_centroids",
     "encode": "api",
     "explore": "api",
-    "metrics": "api",
-    "models": "api",
-    "papers": "api",
+    "metrics": "listing",
+    "models": "listing",
+    "papers": "listing",
     "partition": "api",
-    "report": "api",
-    "risk": "api",
+    "report": "examining",
+    "risk": "examining",
     "update": "updating.run",
-    "verify": "api",
+    "verify": "examining",
 }
-for _name in ("algorithms", "attacks", "metrics", "models", "papers", "report", "risk"):
-    del globals()[_name]  # so that __getattr__ answers with the function
 
 __all__ = ["__version__", "datasets", *_PUBLIC]
 
@@ -82,22 +72,42 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+class _Shoal(types.ModuleType):
+    """The package itself: a public function keeps its name when the package of the same name is imported.
+
+    `shoal.metrics` is a function and ``shoal/metrics/`` a package; Python, and pytest in its own way, bind a
+    package to its parent's attribute whenever they import it.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _PUBLIC and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Shoal
+
+
 if TYPE_CHECKING:
     from . import datasets as datasets
     from .api import anonymize as anonymize
     from .api import anonymize_file as anonymize_file
-    from .api import attack as attack
-    from .api import audit as audit
     from .api import compare as compare
     from .api import encode as encode
     from .api import explore as explore
     from .api import partition as partition
-    from .api import report as report
-    from .api import risk as risk
-    from .api import verify as verify
     from .errors import ShoalError as ShoalError
     from .evidence import Evidence as Evidence
+    from .examining import attack as attack
+    from .examining import audit as audit
+    from .examining import report as report
+    from .examining import risk as risk
+    from .examining import verify as verify
     from .hierarchies import Hierarchy as Hierarchy
+    from .listing import algorithms as algorithms
+    from .listing import attacks as attacks
+    from .listing import metrics as metrics
+    from .listing import models as models
+    from .listing import papers as papers
     from .models.alpha_k import AlphaK as AlphaK
     from .models.beta_likeness import BetaLikeness as BetaLikeness
     from .models.delta_disclosure import DeltaDisclosure as DeltaDisclosure

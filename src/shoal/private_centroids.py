@@ -61,7 +61,7 @@ class PrivateRelease:
 
     def manifest(self) -> dict[str, Any]:
         """Return what is written beside the file: the mechanism, the policy with its bounds, the evidence."""
-        from .release import describe_policy
+        from .manifest import describe_policy
 
         return {
             "mechanism": "dp-centroid",

@@ -1,50 +1,35 @@
-"""Release: a published table that was verified, and the only way to make or write one."""
+"""Release: a published table that was verified, what can be asked of it, and the only way to write one."""
 
 from __future__ import annotations
 
-import math
-import platform
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from .errors import ParameterError
 from .evidence import Evidence
-from .io.columnar import hash_table
+from .manifest import manifest_of
 from .partitions import Partition
-from .recode import Published, without_unused_categories
-from .schema import Form, Role
-from .verification import verify_table
-from .verification.groups import star_rows
-from .verification.levels import level_problems
-from .writing import write_verified
+from .writing import row_order, write_verified
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from .algorithms.base import Algorithm
-    from .api import Prepared
     from .attacks.base import Attack, Attacks
     from .comparing import Comparison
     from .policy import Policy
     from .progress import Progress
     from .report.build import Report
+    from .report.wanted import ReportOptions
     from .risk.exposure import Risk
+    from .stages import Prepared
     from .utility.measuring import Utility
-
-_LIBRARIES = ("numpy", "numba", "pyarrow")
-_FRESH = "drawn from the operating system's randomness"
-_SEEDED = "drawn from a seed: whoever knows it can take the noise away"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,22 +131,7 @@ class Described:
         >>> manifest["evidence"]["holds"], manifest["algorithm"]["name"]
         (True, 'mondrian')
         """
-        evidence = self.evidence.to_dict()
-        provenance = evidence.pop("provenance")
-        found: dict[str, Any] = plain(
-            {
-                "versions": provenance["versions"],
-                "policy": describe_policy(self.policy),
-                "algorithm": {"name": self.algorithm.name, "parameters": self.algorithm.to_dict()},
-                "seed": self.seed,
-                **({"levels": self.levels} if self.levels is not None else {}),
-                **({"noise": provenance["noise"]} if "noise" in provenance else {}),
-                **({"refinement": _without_curve(self.refinement)} if self.refinement else {}),
-                "evidence": evidence,
-                "metrics": self.metrics,
-            }
-        )
-        return found
+        return manifest_of(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -303,31 +273,15 @@ class Release(Described):
             known=Known(self.prepared.encoded, self.rows, loss if isinstance(loss, dict) else {}),
         )
 
-    def report(
-        self,
-        *,
-        target: str | None = None,
-        compared: Comparison | None = None,
-        fraction: float | None = None,
-        attacks: bool = True,
-        seed: int = 0,
-        input_hash: bool = False,
-        files: Mapping[str, str] | None = None,
-        progress: Progress | None = None,
-        **workload: Any,
-    ) -> Report:
+    def report(self, *, compared: Comparison | None = None, **options: Unpack[ReportOptions]) -> Report:
         """Return the report on the release: verdict, cost, risk, utility and how to repeat it.
 
         Parameters
         ----------
-        target : str, optional
-            A column that models are trained to predict; needs the extra ``ml``.
         compared : Comparison, optional
             What ``shoal.compare`` found, for the curve of risk and loss.
-        fraction, attacks, seed, input_hash, files, progress
+        **options
             As for `shoal.report`.
-        **workload
-            Of COUNT queries: `queries`, `columns`, `selectivity`, `sanity`.
 
         Examples
         --------
@@ -336,21 +290,10 @@ class Release(Described):
         >>> "The policy holds" in release.report(queries=10).html()
         True
         """
-        from .progress import Progress
-        from .report.build import Wanted, report_release
-        from .utility.queries import workload_of
+        from .report.build import report_release
+        from .report.wanted import Wanted
 
-        wanted = Wanted(
-            target=target,
-            compared=compared,
-            workload=workload_of(seed, workload),
-            files=files,
-            input_hash=input_hash,
-            attacks=attacks,
-            fraction=fraction,
-            progress=progress or Progress(),
-        )
-        return report_release(self, wanted)
+        return report_release(self, Wanted.of(options, compared))
 
     def write(
         self,
@@ -386,203 +329,10 @@ class Release(Described):
         VerificationFailed
             When what was read back does not keep the policy. What stood at `path` is untouched.
         """
-        if order not in ("shuffle", "sort", "keep"):
-            raise ParameterError("'order' of write must be one of 'shuffle', 'sort', 'keep'")
         table = self.published.replace_schema_metadata(None)
         classes = self.partition.labels[self.rows]
-        if order != "keep":
-            turned = _fresh_permutation(table.num_rows) if order == "shuffle" else _sorted_order(table)
+        turned = row_order(table, order)
+        if turned is not None:
             table, classes = table.take(pa.array(turned)), classes[turned]
         described = self.manifest() if manifest else None
         return write_verified(table, path, self.policy, described, classes)
-
-
-def make_release(
-    prepared: Prepared,
-    partition: Partition,
-    published: Published,
-    algorithm: Algorithm,
-    seed: int,
-    notes: Mapping[str, Any] | None = None,
-) -> Release:
-    """Return the release of a published table, or raise because it does not keep the policy.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The table read and encoded, and the policy resolved.
-    partition : Partition
-        The class of every record.
-    published : Published
-        The table recoded by that partition.
-    algorithm : Algorithm
-        What made the partition.
-    seed : int
-        What it was made with.
-    notes : mapping, optional
-        How the partition came about, as in `Run.notes`: it becomes part of the provenance.
-
-    Raises
-    ------
-    VerificationFailed
-        When a promise does not hold on the published table. Nothing is returned.
-    """
-    from .metrics.measure import measure
-
-    policy = prepared.policy
-    published, evidence = settle_suppressed(published, partition, policy)
-    data = prepared.table.data
-    problems = level_problems(published.table, data, published.rows, policy, level_ranges(partition, policy))
-    provenance: dict[str, Any] = {"input_sha256": hash_table(data), "seed": seed}
-    provenance |= dict(notes or {})
-    if any(column.form.noisy for column in policy.schema.quasi):
-        provenance["noise"] = _SEEDED if published.seeded else _FRESH
-    evidence = complete_evidence(evidence.with_problems(problems), partition, policy, provenance)
-    evidence.require()
-    return Release(
-        table=prepared.table.give_back(published.table, published.rows),
-        published=published.table,
-        partition=partition,
-        evidence=evidence,
-        metrics=measure(prepared.encoded, partition, policy, published=published),
-        policy=policy,
-        algorithm=algorithm,
-        seed=seed,
-        prepared=prepared,
-        rows=published.rows,
-    )
-
-
-def level_ranges(partition: Partition, policy: Policy) -> list[tuple[int, int | None]]:
-    """Return the least and the greatest level that each quasi-identifier may be published at."""
-    return [
-        (partition.level(j), partition.level(j) if partition.uniform else column.most_level)
-        for j, column in enumerate(policy.schema.quasi)
-    ]
-
-
-def complete_evidence(
-    evidence: Evidence, partition: Partition, policy: Policy, provenance: dict[str, Any]
-) -> Evidence:
-    """Return the evidence with the suppressed records, against their limit, and with where it comes from."""
-    limit = Fraction(repr(float(policy.suppression)))
-    if partition.suppressed > limit * partition.records:
-        shown = f"{partition.suppressed} of {partition.records}"
-        evidence = evidence.with_problems(
-            [f"{shown} records are suppressed (limit {100 * policy.suppression:.4g}%)"]
-        )
-    provenance = {**provenance, "versions": versions()}
-    return replace(evidence, suppressed=partition.suppressed, provenance=provenance)
-
-
-def settle_suppressed(
-    published: Published, partition: Partition, policy: Policy
-) -> tuple[Published, Evidence]:
-    """Return the table, its suppressed records in the mildest state that keeps the policy, and its evidence.
-
-    Suppressed records that stay (``suppressed="star"``) form a class of their own, or join the class whose
-    cells say nothing either. Tried in this order: with their sensitive values; with null for the values of
-    every column that breaks a promise, anywhere, because of them; without those records. The first that holds
-    is taken; if none does, the last is, and fails.
-    """
-    labels = partition.labels[published.rows]
-    evidence = verify_table(published.table, policy, labels)
-    suppressed = labels < 0
-    if evidence.holds or not suppressed.any():
-        return published, evidence
-    broken = {promise.column for promise in evidence.promises if not promise.holds} - {None}
-    if broken:
-        table = published.table
-        stars = pa.array(star_rows(table, policy))
-        for name in sorted(str(column) for column in broken):
-            place, column = table.column_names.index(name), table.column(name)
-            table = table.set_column(place, name, _without(column, stars))
-        found = verify_table(table, policy, labels)
-        if found.holds:
-            return replace(published, table=table), found
-    kept = ~suppressed
-    table = _compacted(published.table.filter(pa.array(kept)))
-    return replace(published, table=table, rows=published.rows[kept]), verify_table(
-        table, policy, labels[kept]
-    )
-
-
-def _without(column: pa.ChunkedArray, where: pa.Array) -> pa.Array | pa.ChunkedArray:
-    indices = pc.if_else(where, None, pa.array(np.arange(len(column))))
-    return without_unused_categories(column.take(indices))
-
-
-def _compacted(table: pa.Table) -> pa.Table:
-    return pa.table({name: without_unused_categories(table.column(name)) for name in table.column_names})
-
-
-def describe_policy(policy: Policy) -> dict[str, Any]:
-    """Return a policy as plain values, none of them from cells: orders and hierarchies are left out."""
-    columns = []
-    for column in policy.schema.columns:
-        described: dict[str, Any] = {"name": column.name, "role": column.role.value}
-        if column.role is Role.IDENTIFIER:
-            described["action"] = column.action.value
-        else:
-            described["kind"] = None if column.kind is None else column.kind.value
-        if column.role is Role.QUASI:
-            described["form"] = column.form.value
-            if column.form is Form.RHO_NOISE:
-                described["rho"] = column.rho
-            described["weight"] = column.weight
-            if column.domain is not None:
-                described["domain"] = list(column.domain)
-            described["hierarchy"] = column.hierarchy is not None
-            described["least_level"], described["most_level"] = column.least_level, column.most_level
-        columns.append(described)
-    return {
-        "columns": columns,
-        "models": [{"name": model.name, **model.to_dict()} for model in policy.models],
-        "suppression": policy.suppression,
-        "suppressed": policy.suppressed,
-        "unknown_values": policy.unknown_values,
-    }
-
-
-def _without_curve(refinement: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in refinement.items() if name != "curve"}
-
-
-def _fresh_permutation(n: int) -> NDArray[np.int64]:
-    import secrets
-
-    return np.random.default_rng(secrets.randbits(256)).permutation(n)
-
-
-def _sorted_order(table: pa.Table) -> NDArray[np.int64]:
-    """Return the row numbers of a table in the order of its cells, first column first, nulls last."""
-    columns = {str(j): _sortable(column) for j, column in enumerate(table.columns)}
-    keys = [(name, "ascending") for name in columns]
-    found: NDArray[np.int64] = pc.sort_indices(pa.table(columns), sort_keys=keys).to_numpy().astype(np.int64)
-    return found
-
-
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column as values that have an order: categories as what they stand for, lists as texts."""
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
-    if pa.types.is_nested(column.type):
-        return pa.chunked_array([list(map(repr, column.to_pylist()))], pa.string())
-    return column
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of shoal, Python and the libraries that decide what a release looks like."""
-    from . import __version__
-
-    found = {name: version(name) for name in _LIBRARIES}
-    return {"shoal": __version__, "python": platform.python_version(), **found}
-
-
-def plain(value: Any) -> Any:
-    """Return nested values with numbers that JSON cannot hold as None."""
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -13,14 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from .errors import VerificationFailed, WriteError
+from .errors import ParameterError, VerificationFailed, WriteError
 from .evidence import Evidence
 from .verification import verify_table
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from .io.databases import Address
@@ -243,3 +245,33 @@ def _describe(path: Path, name: str) -> dict[str, Any]:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256")
     return {"name": name, "sha256": digest.hexdigest(), "bytes": path.stat().st_size}
+
+
+def row_order(table: pa.Table, order: str) -> NDArray[np.int64] | None:
+    """Return the row numbers in which a table is to be written, None for as it is."""
+    if order not in ("shuffle", "sort", "keep"):
+        raise ParameterError("'order' of write must be one of 'shuffle', 'sort', 'keep'")
+    if order == "keep":
+        return None
+    return _fresh_permutation(table.num_rows) if order == "shuffle" else _sorted_order(table)
+
+
+def _fresh_permutation(n: int) -> NDArray[np.int64]:
+    return np.random.default_rng(secrets.randbits(256)).permutation(n)
+
+
+def _sorted_order(table: pa.Table) -> NDArray[np.int64]:
+    """Return the row numbers of a table in the order of its cells, first column first, nulls last."""
+    columns = {str(j): _sortable(column) for j, column in enumerate(table.columns)}
+    keys = [(name, "ascending") for name in columns]
+    found: NDArray[np.int64] = pc.sort_indices(pa.table(columns), sort_keys=keys).to_numpy().astype(np.int64)
+    return found
+
+
+def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column as values that have an order: categories as what they stand for, lists as texts."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([list(map(repr, column.to_pylist()))], pa.string())
+    return column

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
 import shoal
-from shoal import registry
+from quick_papers import check_card, quick, verdict
 from shoal.algorithms.gcaa import Gcaa
 from shoal.metrics.measure import measure
 from shoal.papers.base import Results, Verdict
 from shoal.papers.gcaa import claims, experiments
 from shoal.papers.gcaa.data import FACEBOOK
 from shoal.papers.gcaa.printed import SCENARIOS, TABLES
-from shoal.papers.scorecard import Scorecard, reproduce
 from shoal.partitions import Partition
 from shoal.progress import Run
 
 pytestmark = pytest.mark.real_data
 
 
-@functools.cache
-def quick() -> Scorecard:
-    return reproduce(registry.get("papers", "gcaa")(quick=True), Run(0))
-
-
-def verdict(words: str) -> Verdict:
-    return next(finding.verdict for finding in quick().findings if words in finding.claim)
-
-
 def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
-    card = quick()
-    assert len(card.findings) == len(claims.CLAIMS)
-    assert all(finding.measured for finding in card.findings)
-    keys = {figure.key for figure in card.figures}
-    assert keys >= {f"table-{number}" for number in (12, 13, 14)}
-    assert keys >= {f"figure-{number}-facebook" for number in range(5, 17)}
-    assert all(figure.rows for figure in card.figures)
+    tables = {f"table-{number}" for number in (12, 13, 14)}
+    check_card("gcaa", claims.CLAIMS, tables | {f"figure-{number}-facebook" for number in range(5, 17)})
 
 
 @pytest.mark.parametrize(
@@ -52,19 +35,19 @@ def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
     ],
 )
 def test_what_must_hold_whatever_the_machine(words: str) -> None:
-    assert verdict(words) is Verdict.REPRODUCED
+    assert verdict("gcaa", words) is Verdict.REPRODUCED
 
 
 @pytest.mark.parametrize(
     "words", ["printed ADRs are possible", "0.5 more than the last", "78% and 33%", "N / (C k)"]
 )
 def test_what_cannot_hold(words: str) -> None:
-    assert verdict(words) is Verdict.NOT_REPRODUCED
+    assert verdict("gcaa", words) is Verdict.NOT_REPRODUCED
 
 
 @pytest.mark.parametrize("words", ["comparisons on Google+", "curves on Google+"])
 def test_what_is_not_at_hand_is_said(words: str) -> None:
-    assert verdict(words) is Verdict.UNCHECKABLE
+    assert verdict("gcaa", words) is Verdict.UNCHECKABLE
 
 
 def test_a_claim_follows_the_rows() -> None:
@@ -107,7 +90,7 @@ def test_no_classes_are_below_the_least_distortion() -> None:
         order = rng.permutation(len(has))[: len(has) // k * k].reshape(-1, k)
         changed = sum(int(np.minimum(has[m].sum(0), k - has[m].sum(0)).sum()) for m in order)
         assert FACEBOOK.least_distortion(k) <= changed / (order.size * has.shape[1])
-    rows = quick().results.rows["comparison"]
+    rows = quick("gcaa").results.rows["comparison"]
     for row in rows:
         assert row["adr"] <= FACEBOOK.secret(row["sensitive"]).density
 

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
-from shoal import registry
+from quick_papers import check_card, quick, verdict
 from shoal.noise import Draws
 from shoal.papers.base import Results, Verdict
 from shoal.papers.random_aggregation import claims, experiments
-from shoal.papers.scorecard import Scorecard, reproduce
 from shoal.partitions import Partition
-from shoal.progress import Run
-
-
-@functools.cache
-def quick() -> Scorecard:
-    return reproduce(registry.get("papers", "random-aggregation")(quick=True), Run(0))
-
-
-def verdict(words: str) -> Verdict:
-    return next(finding.verdict for finding in quick().findings if words in finding.claim)
 
 
 def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
-    card = quick()
-    assert len(card.findings) == len(claims.CLAIMS)
-    assert all(finding.measured for finding in card.findings)
-    assert {figure.key for figure in card.figures} >= {
-        f"figure-{n}{letter}" for n in (4, 5, 6, 7) for letter in "ab"
-    }
-    assert all(figure.rows for figure in card.figures)
-    assert "not reproduced" in card.markdown()
+    figures = {f"figure-{n}{letter}" for n in (4, 5, 6, 7) for letter in "ab"}
+    check_card("random-aggregation", claims.CLAIMS, figures)
+    assert "not reproduced" in quick("random-aggregation").markdown()
 
 
 @pytest.mark.parametrize(
@@ -51,12 +33,12 @@ def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
     ],
 )
 def test_what_must_hold_whatever_the_machine(words: str) -> None:
-    assert verdict(words) is Verdict.REPRODUCED
+    assert verdict("random-aggregation", words) is Verdict.REPRODUCED
 
 
 @pytest.mark.parametrize("words", ["satisfies differential privacy", "cannot guess the remaining one", "699"])
 def test_what_cannot_hold(words: str) -> None:
-    assert verdict(words) is Verdict.NOT_REPRODUCED
+    assert verdict("random-aggregation", words) is Verdict.NOT_REPRODUCED
 
 
 def test_a_claim_follows_the_rows() -> None:

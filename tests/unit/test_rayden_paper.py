@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
-from shoal import registry
+from quick_papers import check_card, quick, verdict
 from shoal.papers.base import Results, Verdict
 from shoal.papers.rayden import claims, experiments, judging
-from shoal.papers.scorecard import Scorecard, reproduce
-from shoal.progress import Run
 
 pytestmark = pytest.mark.real_data
 
 
-@functools.cache
-def quick() -> Scorecard:
-    return reproduce(registry.get("papers", "rayden")(quick=True), Run(0))
-
-
-def verdict(words: str) -> Verdict:
-    return next(finding.verdict for finding in quick().findings if words in finding.claim)
-
-
 def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
-    card = quick()
-    assert len(card.findings) == len(claims.CLAIMS)
-    assert all(finding.measured for finding in card.findings)
-    keys = {figure.key for figure in card.figures}
-    assert keys >= {"figure-2", "figure-6", "growth", "table-3", "vantages", "figure-5-hierarchies"}
-    assert all(figure.rows for figure in card.figures)
+    figures = {"figure-2", "figure-6", "growth", "table-3", "vantages", "figure-5-hierarchies"}
+    check_card("rayden", claims.CLAIMS, figures)
 
 
 @pytest.mark.parametrize(
@@ -45,17 +28,17 @@ def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
     ],
 )
 def test_what_must_hold_whatever_the_machine(words: str) -> None:
-    assert verdict(words) is Verdict.REPRODUCED
+    assert verdict("rayden", words) is Verdict.REPRODUCED
 
 
 @pytest.mark.parametrize("words", ["lowest GCP at every k", "more partitions are formed", "lowest DM"])
 def test_what_cannot_hold(words: str) -> None:
-    assert verdict(words) is Verdict.NOT_REPRODUCED
+    assert verdict("rayden", words) is Verdict.NOT_REPRODUCED
 
 
 def test_the_repaired_variant_loses_least_at_every_k() -> None:
     for setting in experiments.SETTINGS:
-        found = judging.curves(quick().results, "gcp", setting)
+        found = judging.curves(quick("rayden").results, "gcp", setting)
         others = [found[name] for name in (*experiments.OTHERS, experiments.PAPER)]
         assert judging.at_most(found[experiments.REPAIRED], others)[0]
 
@@ -82,7 +65,7 @@ def test_the_printed_table_adds_up() -> None:
 
 
 def test_outliers_add_up_and_only_loose_parts_are_suppressed() -> None:
-    rows = quick().results.rows["outliers"]
+    rows = quick("rayden").results.rows["outliers"]
     assert all(row["detected"] == row["recovered"] + row["suppressed"] for row in rows)
     by_rank = [row for row in rows if row["algorithm"] == experiments.PAPER]
     assert all(row["suppressed"] == 0 or row["detected"] < row["k"] for row in by_rank)

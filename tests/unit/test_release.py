@@ -28,7 +28,8 @@ from shoal.encoding import encode
 from shoal.errors import ParameterError, VerificationFailed, WriteError
 from shoal.partitions import Partition
 from shoal.recode import publish
-from shoal.release import Release, make_release
+from shoal.release import Release
+from shoal.releasing import make_release
 from shoal.table import Table
 from shoal.verification import verify_table
 

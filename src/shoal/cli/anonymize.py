@@ -16,6 +16,7 @@ from .options import (
     Reading,
     algorithm_parameters,
     check_target,
+    picked,
     policy_options,
     reading_options,
     screen_options,
@@ -25,10 +26,12 @@ from .report import check_reports, digest
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..evidence import Evidence
+    import pyarrow as pa
+
+    from ..io.blocks import Blocks
     from ..io.databases import Address
     from ..policy import Policy
-    from ..release import Described, Release
+    from ..release import Described, FileRelease, Release
 
 _EXAMPLES = """\b
 Examples:
@@ -74,6 +77,52 @@ class _Targets:
                 raise WriteError("--report names a file that is written already", hint="Name another.")
         elif self.target is not None:
             raise ParameterError("--target belongs to a report", hint="Add --report report.html.")
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How the release is to be made."""
+
+    algorithm: str
+    settings: tuple[str, ...]
+    refine: str | None
+    refine_loss: str | None
+    seed: int
+    key_file: str | None
+    noise_seed: int | None
+
+    def on_this_machine(self, parameters: dict[str, Any], screen: Screen) -> dict[str, Any]:
+        """Return the options that `api.anonymize` and `api.anonymize_file` share."""
+        return {
+            "algorithm": self.algorithm,
+            "refine": _refining(self.refine, self.refine_loss),
+            "seed": self.seed,
+            "progress": screen.progress(),
+            "key": self._key(),
+            **parameters,
+        }
+
+    def on_spark(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of `shoal.spark.anonymize`."""
+        chosen = "mondrian" if self.algorithm == "auto" else self.algorithm
+        return {"algorithm": chosen, "seed": self.seed, "key": self._key(), **parameters}
+
+    def check_spark(self, stream: bool | None, writing: _Targets) -> None:
+        """Refuse options that tasks on a cluster cannot carry out, instead of leaving them out in silence."""
+        given = {
+            "--refine": self.refine,
+            "--refine-loss": self.refine_loss,
+            "--noise-seed": self.noise_seed,
+            "--stream": stream,
+            "--labels": writing.labels,
+            "--report": writing.report,
+        }
+        named = [option for option, value in given.items() if value is not None]
+        if named:
+            raise ParameterError(f"{named[0]} does not go with --engine spark", hint="Leave one of them out.")
+
+    def _key(self) -> bytes | None:
+        return None if self.key_file is None else _key(self.key_file)
 
 
 @click.command(epilog=_EXAMPLES)
@@ -132,69 +181,64 @@ class _Targets:
 def anonymize(
     data: str,
     policy: PolicyOptions,
-    algorithm: str,
-    settings: tuple[str, ...],
-    refine: str | None,
-    refine_loss: str | None,
-    seed: int,
-    key_file: str | None,
-    noise_seed: int | None,
     engine: str,
     stream: bool | None,
     reading: Reading,
     screen: Screen,
-    **targets: Any,
+    **options: Any,
 ) -> None:
     """Anonymize a table: generalise it until the policy holds, verify the result, and write it.
 
     DATA is a CSV, Parquet or Arrow file, a database, or - for standard input. What is written has been read
     back and verified first; if a promise fails, nothing is written.
     """
-    from .. import api
-    from ..release import Release
-
-    writing = _Targets(**targets)
+    writing, how = picked(_Targets, options), picked(_How, options)
     if screen.as_json and writing.out == STANDARD:
         raise ParameterError("--json and --out - both want standard output", hint="Name a file.")
     screen.data_on_stdout = writing.out == STANDARD
     if engine == "local":  # paths of a cluster are its own
-        writing.check(reading.source(data), policy.policy, key_file)
-    parameters = algorithm_parameters(algorithm, settings)
+        writing.check(reading.source(data), policy.policy, how.key_file)
+    parameters = algorithm_parameters(how.algorithm, how.settings)
     promised = policy.read()
-    key = None if key_file is None else _key(key_file)
     if engine == "spark":
-        given = {
-            "--refine": refine,
-            "--refine-loss": refine_loss,
-            "--noise-seed": noise_seed,
-            "--stream": stream,
-        }
-        _only_locally({**given, "--labels": writing.labels, "--report": writing.report})
-        chosen = "mondrian" if algorithm == "auto" else algorithm
-        options = {"algorithm": chosen, "seed": seed, "key": key, **parameters}
-        SparkJob(data, promised, options, writing.out, writing.force).run(screen)
+        how.check_spark(stream, writing)
+        SparkJob(data, promised, how.on_spark(parameters), writing.out, writing.force).run(screen)
         return
-    how: dict[str, Any] = {
-        "algorithm": algorithm,
-        "refine": _refining(refine, refine_loss),
-        "seed": seed,
-        "progress": screen.progress(),
-        "key": key,
-        **parameters,
-    }
-    release: Described
-    if _streams(data, stream, writing, promised, noise_seed):
-        assert writing.out is not None
-        order: Literal["shuffle", "keep"] = "keep" if writing.order == "keep" else "shuffle"
-        release = api.anonymize_file(reading.blocks(data), writing.out, promised, order=order, **how)
+    chosen = how.on_this_machine(parameters, screen)
+    if _streams(data, stream, writing, promised, how.noise_seed):
+        release: Described = _by_blocks(reading.blocks(data), promised, writing, chosen)
     else:
-        held = api.anonymize(reading.table(data), promised, noise_seed=noise_seed, **how)
-        if writing.out is not None:
-            with screen.progress().stage("writing and verifying the file"):
-                held.write(writing.out, order=writing.order)
-        release = held
-    evidence = release.evidence
-    if noise_seed is not None and "noise" in evidence.provenance:
+        release = _in_memory(
+            reading.table(data), promised, writing, {**chosen, "noise_seed": how.noise_seed}, screen
+        )
+    _after(release, how, writing, screen)
+
+
+def _by_blocks(blocks: Blocks, policy: Policy, writing: _Targets, chosen: dict[str, Any]) -> FileRelease:
+    from .. import api
+
+    assert writing.out is not None
+    order: Literal["shuffle", "keep"] = "keep" if writing.order == "keep" else "shuffle"
+    return api.anonymize_file(blocks, writing.out, policy, order=order, **chosen)
+
+
+def _in_memory(
+    table: pa.Table, policy: Policy, writing: _Targets, chosen: dict[str, Any], screen: Screen
+) -> Release:
+    from .. import api
+
+    release = api.anonymize(table, policy, **chosen)
+    if writing.out is not None:
+        with screen.progress().stage("writing and verifying the file"):
+            release.write(writing.out, order=writing.order)
+    return release
+
+
+def _after(release: Described, how: _How, writing: _Targets, screen: Screen) -> None:
+    """Write what was asked for beside the release, and show what was promised and kept."""
+    from ..release import Release
+
+    if how.noise_seed is not None and "noise" in release.evidence.provenance:
         screen.warn(
             "whoever knows --noise-seed can take the noise away: not for a file that leaves the house."
         )
@@ -202,14 +246,7 @@ def anonymize(
         _write_labels(release, writing.labels, screen)
     if writing.report is not None and isinstance(release, Release):
         _write_report(release, writing, screen)
-    _show(release, evidence, writing, screen)
-
-
-def _only_locally(given: dict[str, Any]) -> None:
-    """Refuse options that tasks on a cluster cannot carry out, instead of leaving them out in silence."""
-    named = [option for option, value in given.items() if value is not None]
-    if named:
-        raise ParameterError(f"{named[0]} does not go with --engine spark", hint="Leave one of them out.")
+    _show(release, writing, screen)
 
 
 def _streams(
@@ -277,10 +314,10 @@ def _write_report(release: Release, writing: _Targets, screen: Screen) -> None:
     screen.line(f"Wrote the report {writing.report}.")
 
 
-def _show(release: Described, evidence: Evidence, writing: _Targets, screen: Screen) -> None:
+def _show(release: Described, writing: _Targets, screen: Screen) -> None:
     written = [] if writing.out is None or writing.out == STANDARD else written_names(writing.out)
     screen.json({"written": written, "labels": writing.labels, **release.manifest()})
-    screen.verdict(evidence)
+    screen.verdict(release.evidence)
     gcp = release.metrics.get("gcp")
     if gcp is not None:
         screen.line(f"loss (gcp): {gcp:.4f}, where 0 is the original and 1 is nothing left")

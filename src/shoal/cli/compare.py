@@ -59,7 +59,7 @@ def compare(
 
     Every release is made and verified as `shoal anonymize` does; none is written.
     """
-    from .. import api
+    from .. import api, registry
 
     if chart is not None:
         check_target(chart, [data], force=force)
@@ -68,7 +68,7 @@ def compare(
         policy = PolicyOptions(
             **{name: getattr(policy, name) for name in policy.__slots__ if name != "k"}, k=wanted[0]
         )
-    names = algorithms or tuple(name for name in api.algorithms() if name != "auto")
+    names = algorithms or tuple(name for name in registry.names("algorithms") if name != "auto")
     comparison = api.compare(
         reading.table(data),
         policy.read(),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..policy import Policy
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Group = TypeVar("Group")
 
 STANDARD = "-"
 
@@ -194,6 +195,11 @@ _PROMISES = [
     click.option("-t", "t", type=float, help="t-closeness: distance of a class from the table, at most."),
     click.option("--suppression", type=float, help="Share of records that may be suppressed. [0]"),
 ]
+
+
+def picked(group: type[Group], options: dict[str, Any]) -> Group:
+    """Return the dataclass of those options of a command that are its fields."""
+    return group(**{field.name: options[field.name] for field in fields(group)})  # type: ignore[arg-type]
 
 
 def algorithm_parameters(algorithm: str, settings: Sequence[str]) -> dict[str, Any]:

@@ -25,7 +25,8 @@ from ..io import format_of
 from ..io.blocks import changed_under_the_run, open_blocks
 from ..io.source import STANDARD
 from ..progress import Run
-from ..release import FileRelease, complete_evidence, level_ranges
+from ..release import FileRelease
+from ..releasing import complete_evidence, level_ranges
 from ..verification.groups import star_rows
 from ..verification.streamed import streamed_level_problems, verify_blocks
 from ..writing import install, reporting, sync

@@ -6,24 +6,22 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..charts.blocks import render_parts
 from ..errors import ParameterError, WriteError
-from ..progress import Progress
 from ..utility.measuring import Known, check_published, measure_utility
-from ..utility.queries import Workload
 from .facts import Findings, Subject, collect, published_sizes
 from .markdown import markdown
 from .parts import parts_of, summary_of
+from .wanted import Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..attacks.base import Attacks
-    from ..comparing import Comparison
     from ..policy import Policy
     from ..release import Release
 
@@ -123,39 +121,6 @@ def _write(path: str | os.PathLike[str], text: str) -> None:
         os.replace(draft.name, target)
     except OSError as error:
         raise WriteError(f"the report {target.name!r} cannot be written: {error.strerror}") from None
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Wanted:
-    """What a report is to hold beside the verdict.
-
-    Attributes
-    ----------
-    target : str, optional
-        A column that models are trained to predict; needs the extra ``ml``.
-    compared : Comparison, optional
-        Other candidates, for the curve of risk and loss.
-    workload : Workload
-        Of COUNT queries; its seed draws everything that is drawn for the report.
-    files : mapping of name to SHA-256
-        Files that belong to the release.
-    input_hash : bool
-        Whether the hash of the original is told; only for a report that stays in the house.
-    attacks : bool
-        Whether attacks are run.
-    fraction : float, optional
-        Share of the population that is in the table, for the risks that depend on it.
-    progress : Progress
-    """
-
-    target: str | None = None
-    compared: Comparison | None = None
-    workload: Workload = field(default_factory=Workload)
-    files: Mapping[str, str] | None = None
-    input_hash: bool = False
-    attacks: bool = True
-    fraction: float | None = None
-    progress: Progress = field(default_factory=Progress)
 
 
 def report_release(release: Release, wanted: Wanted) -> Report:

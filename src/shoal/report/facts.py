@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .. import registry
 from ..comparing import k_of
 from ..io.columnar import hash_table
-from ..release import describe_policy, versions
+from ..manifest import describe_policy, versions
 
 if TYPE_CHECKING:
     from ..comparing import Comparison

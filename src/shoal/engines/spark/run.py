@@ -73,7 +73,7 @@ class SparkRelease:
 
     def manifest(self) -> dict[str, Any]:
         """Return what is written beside the files: how it was made and what it keeps; no cell values."""
-        from ...release import describe_policy, plain
+        from ...manifest import describe_policy, plain
 
         evidence = self.evidence.to_dict()
         provenance = evidence.pop("provenance")
@@ -254,7 +254,7 @@ def _published(table: DataFrame, task: Task, cuts: Cuts, binned: tuple[Bins, ...
 def _with_provenance(evidence: Evidence, whole: Whole, seed: int) -> Evidence:
     from importlib.metadata import version
 
-    from ...release import versions
+    from ...manifest import versions
 
     provenance = {"seed": seed, "versions": {**versions(), "pyspark": version("pyspark")}}
     problems = evidence.problems
