@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ _LARGEST_STRING_COLUMN = 2**31 - 1  # bytes that 32-bit offsets can address
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 _NULL_TYPES = frozenset({"NoneType", "NaTType", "NAType"})
 _NESTED = (list, dict, np.ndarray)
+_UNLISTED = (str, bytes, Mapping, Set)  # they have items too, but not one per record, or in no order
 _ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table, or a dict of lists"
 
 
@@ -230,7 +231,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> pa.Table:
     for name, values in zip(names, columns.values(), strict=True):
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             arrays[name] = values
-        elif isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        elif isinstance(values, _UNLISTED) or not isinstance(values, Iterable):
             raise DataError(f"column {name!r} is not a list of values", hint="Give one list per column.")
         else:
             arrays[name] = _from_objects(name, list(values))

@@ -301,6 +301,8 @@ def test_tables_without_records_or_columns() -> None:
         ("people.csv", "shoal.io.read"),
         (pd.Series([1]), "to_frame"),
         (pl.Series([1]), "to_frame"),
+        ({"a": {0: 5, 1: 6}}, "column .a. is not a list of values"),
+        ({"a": {5, 6}}, "column .a. is not a list of values"),
         (pa.array([1]), "not a table"),
         (pa.chunked_array([[1]]), "not a table"),
         ({"a": 5}, "'a'"),

@@ -84,7 +84,7 @@ class NonUniformEntropy(Metric):
             told = np.log2(measured.cells(j).total(counts))
             missing += float(measured.partition.sizes @ told) + measured.suppressed * all_bits - known
             whole += measured.records * all_bits - known
-        return min(1.0, max(0.0, missing / whole)) if whole > 0 else 0.0
+        return min(1.0, max(0.0, float(missing / whole))) if whole > 0 else 0.0
 
 
 def _value_counts(measured: Measured, j: int) -> NDArray[np.float64]:
