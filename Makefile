@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 export SHOAL_DATA ?= $(abspath ../shared/data)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types docs suite bench package oldest clean
+.PHONY: demo test lint types reference docs suite bench package oldest clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,10 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+# The tables of docs/reference, from what the code declares.
+reference: $(VENV)/.core
+	$(BIN)/python docs/tables.py
 
 # The documentation as a site in build/docs; a warning is an error.
 docs: $(VENV)/.test

@@ -106,6 +106,8 @@ class Metric(Parameterised):
     better : "higher" or "lower"
     low, high : float
         The range.
+    span : str
+        The range in words, where it depends on the table.
     costly : bool
         Whether it takes much longer than a few passes over the records; left out where tables are large.
     """
@@ -117,6 +119,19 @@ class Metric(Parameterised):
     costly: ClassVar[bool] = False
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = float("inf")
+    span: ClassVar[str] = ""
+
+    @classmethod
+    def range_words(cls) -> str:
+        """Return the range in words.
+
+        Examples
+        --------
+        >>> from shoal import registry
+        >>> registry.get("metrics", "gcp").range_words(), registry.get("metrics", "il").range_words()
+        ('0 to 1', '0 to n * q')
+        """
+        return cls.span or f"{cls.low:g} to {cls.high:g}"
 
     def applies(self, measured: Measured) -> bool:
         """Return whether the metric has a meaning for this table and policy."""

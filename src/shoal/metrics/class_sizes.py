@@ -35,6 +35,7 @@ class Discernibility(Metric):
     summary: ClassVar[str] = "discernibility: for every record, the number of records it cannot be told from"
     formula: ClassVar[str] = "sum over E of size(E)^2 + z * n"
     reference: ClassVar[str] = "Bayardo and Agrawal 2005"
+    span: ClassVar[str] = "n to n^2"
 
     def compute(self, measured: Measured) -> float:
         return _squared_sizes(measured) + float(measured.suppressed) * measured.records
@@ -53,6 +54,7 @@ class DiscernibilityStar(Metric):
     summary: ClassVar[str] = "discernibility without the charge for suppressed records"
     formula: ClassVar[str] = "sum over E of size(E)^2"
     reference: ClassVar[str] = "El Emam et al. 2009"
+    span: ClassVar[str] = "0 to n^2"
 
     def compute(self, measured: Measured) -> float:
         return _squared_sizes(measured)
@@ -72,6 +74,7 @@ class NormalisedAverageClass(Metric):
     formula: ClassVar[str] = "(n - z) / (g * k)"
     reference: ClassVar[str] = "LeFevre et al. 2006"
     needs: ClassVar[str] = "a class, and a k: from the policy's models or as a parameter"
+    span: ClassVar[str] = "above 0"
 
     k: int | None = param(Optional(Integer(1)), "the k to compare with; the policy's if none", default=None)
 
@@ -98,6 +101,7 @@ class AchievedAverageClass(Metric):
     reference: ClassVar[str] = "Sáinz-Pardo Díaz and López García 2022"
     needs: ClassVar[str] = "a class"
     low: ClassVar[float] = 1.0
+    span: ClassVar[str] = "at least 1"
 
     def applies(self, measured: Measured) -> bool:
         return measured.partition.classes > 0
@@ -114,6 +118,7 @@ class AverageClass(Metric):
     summary: ClassVar[str] = "mean size of a class"
     formula: ClassVar[str] = "(n - z) / g"
     reference: ClassVar[str] = "LeFevre et al. 2006"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         return _average(measured)
@@ -132,6 +137,7 @@ class AverageEquivalenceClass(Metric):
     summary: ClassVar[str] = "mean size of a class, the suppressed records counting as one more class"
     formula: ClassVar[str] = "n / (g + 1 if z > 0 else g)"
     reference: ClassVar[str] = "Prasser et al. 2014"
+    span: ClassVar[str] = "1 to n"
 
     def compute(self, measured: Measured) -> float:
         return measured.records / (measured.partition.classes + (measured.suppressed > 0))
@@ -144,6 +150,7 @@ class LargestClass(Metric):
     name: ClassVar[str] = "largest-class"
     summary: ClassVar[str] = "number of records of the largest class"
     formula: ClassVar[str] = "max size(E)"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         return float(measured.partition.sizes.max(initial=0))
@@ -157,6 +164,7 @@ class SmallestClass(Metric):
     summary: ClassVar[str] = "number of records of the smallest class"
     formula: ClassVar[str] = "min size(E)"
     better: ClassVar[Literal["higher", "lower"]] = "higher"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         sizes = measured.partition.sizes
@@ -171,6 +179,7 @@ class Classes(Metric):
     summary: ClassVar[str] = "number of classes"
     formula: ClassVar[str] = "g"
     better: ClassVar[Literal["higher", "lower"]] = "higher"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         return float(measured.partition.classes)

@@ -86,6 +86,7 @@ class EqualDiversity(_Diversity):
     name: ClassVar[str] = "ed"
     summary: ClassVar[str] = "number of records in classes with one single sensitive value"
     formula: ClassVar[str] = "sum of size(E) over E with one single sensitive value"
+    span: ClassVar[str] = "0 to n"
 
     def _of(self, measured: Measured, name: str) -> float:
         values = measured.class_values(name)
@@ -107,6 +108,7 @@ class SensitiveDiversity(_Diversity):
         "sum of size(E) over E with one single sensitive value that is a truly sensitive one"
     )
     needs: ClassVar[str] = "a sensitive column and the values that are truly sensitive"
+    span: ClassVar[str] = "0 to n"
 
     values: tuple[str, ...] = param(Names(), "the truly sensitive values, as text", default=())
 

@@ -71,6 +71,7 @@ class InformationLoss(Metric):
         " + sum over categorical of height(lca) / height(tree)) + z * q"
     )
     reference: ClassVar[str] = "Byun et al. 2006, Definitions 7 and 8"
+    span: ClassVar[str] = "0 to n * q"
 
     def compute(self, measured: Measured) -> float:
         return float(_mean_height_loss(measured).sum() * measured.records)

@@ -34,6 +34,7 @@ class KullbackLeibler(Metric):
         " r = mean over records of (1 / values its cell stands for, if the value is among them)"
     )
     reference: ClassVar[str] = "Kifer and Gehrke 2006"
+    span: ClassVar[str] = "0 to log2(domain)"
 
     def compute(self, measured: Measured) -> dict[str, float]:
         columns = measured.encoded.quasi

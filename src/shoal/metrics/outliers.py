@@ -57,6 +57,7 @@ class OutliersDetected(_Outliers):
     name: ClassVar[str] = "outliers-detected"
     summary: ClassVar[str] = "number of records set aside as outliers"
     formula: ClassVar[str] = "outliers"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         return float(self._counts(measured)[0])
@@ -70,6 +71,7 @@ class OutliersRecovered(_Outliers):
     summary: ClassVar[str] = "number of outliers that are published in a class"
     formula: ClassVar[str] = "outliers that are not suppressed"
     better: ClassVar[Literal["higher", "lower"]] = "higher"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         detected, suppressed = self._counts(measured)
@@ -83,6 +85,7 @@ class OutliersSuppressed(_Outliers):
     name: ClassVar[str] = "outliers-suppressed"
     summary: ClassVar[str] = "number of outliers that are suppressed"
     formula: ClassVar[str] = "outliers that are suppressed"
+    span: ClassVar[str] = "0 to n"
 
     def compute(self, measured: Measured) -> float:
         return float(self._counts(measured)[1])

@@ -51,6 +51,7 @@ class SquaredError(_Squares):
     name: ClassVar[str] = "sse"
     summary: ClassVar[str] = "squared distance of the records from the mean of their class, numeric columns"
     formula: ClassVar[str] = "sum over records of squared distance to the mean of the class"
+    span: ClassVar[str] = "0 to sst"
 
     def compute(self, measured: Measured) -> float:
         return float(self._squares(measured)[0].sum())
@@ -69,6 +70,7 @@ class TotalSquares(_Squares):
     name: ClassVar[str] = "sst"
     summary: ClassVar[str] = "squared distance of the records from the mean of the table, numeric columns"
     formula: ClassVar[str] = "sum over records of squared distance to the mean of the table"
+    span: ClassVar[str] = "0 to n * q"
 
     def compute(self, measured: Measured) -> float:
         return float(self._squares(measured)[1].sum())

@@ -31,6 +31,7 @@ class SizeViolations(Metric):
     formula: ClassVar[str] = "number of E with size(E) < k"
     reference: ClassVar[str] = "Ahmadi Khatir et al. 2023, section 5"
     needs: ClassVar[str] = "a k: from the policy's models or as a parameter"
+    span: ClassVar[str] = "0 to g"
 
     k: int | None = param(Optional(Integer(1)), "the k to compare with; the policy's if none", default=None)
 
@@ -60,6 +61,7 @@ class ClosenessViolations(Metric):
     formula: ClassVar[str] = "number of E with distance(E, table) > t for a sensitive column"
     reference: ClassVar[str] = "Ahmadi Khatir et al. 2023, section 5"
     needs: ClassVar[str] = "a sensitive column, and a t: from the policy's models or as a parameter"
+    span: ClassVar[str] = "0 to g"
 
     t: float | None = param(Optional(Real(0, 1)), "the t to compare with; the policy's if none", default=None)
 
