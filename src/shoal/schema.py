@@ -13,6 +13,7 @@ from .errors import PolicyError, UnknownName
 if TYPE_CHECKING:
     from .hierarchies import Hierarchy
 
+WEIGHTS = (0.001, 1000.0)  # of columns: beyond, costs in whole numbers would vanish or overflow
 
 Named = TypeVar("Named", bound=StrEnum)
 
@@ -119,7 +120,7 @@ class Column:
     hierarchy : Hierarchy, optional
         Turns loss, distances and (by default) the published form into those of the tree.
     weight : float
-        Relative importance of the column in the loss that algorithms minimise.
+        Relative importance of the column in the loss that algorithms minimise: 0.001 to 1000.
     form : Form
     domain : (low, high), optional
         Public bounds of a numeric column; safer than bounds read from the data.
@@ -182,8 +183,9 @@ class Column:
     def problems(self) -> list[str]:
         """Return everything wrong with this column by itself."""
         found = []
-        if not (math.isfinite(self.weight) and self.weight > 0):
-            found.append(f"the weight of {self.name!r} must be above 0")
+        least, most = WEIGHTS
+        if not least <= self.weight <= most:
+            found.append(f"the weight of {self.name!r} must be between {least:g} and {most:g}")
         found += self._level_problems()
         if self.domain is not None and not self.domain[0] <= self.domain[1]:
             found.append(f"the domain of {self.name!r} must be (low, high) with low <= high")

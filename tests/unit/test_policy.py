@@ -27,7 +27,9 @@ def test_details_of_columns() -> None:
 
 
 def test_all_problems_of_a_schema_are_reported_together() -> None:
-    with pytest.raises(PolicyError, match=r"'age' is listed 2 times; the weight of 'job' must be above 0"):
+    with pytest.raises(
+        PolicyError, match=r"'age' is listed 2 times; the weight of 'job' must be between 0.001 and 1000"
+    ):
         shoal.Policy(quasi={"age": "numeric", "job": Column("", weight=0)}, sensitive=["age"])
 
 
@@ -38,6 +40,7 @@ def test_all_problems_of_a_schema_are_reported_together() -> None:
         ({"suppressed": "hide"}, ParameterError, "must be one of 'drop', 'star'"),
         ({"quasi": {"age": "numerical"}}, UnknownName, "Did you mean 'numeric'"),
         ({"identifiers": {"name": "hide"}}, UnknownName, "no action 'hide'"),
+        ({"quasi": {"age": Column("", weight=2048)}}, PolicyError, "weight of 'age' must be between"),
         ({"models": ["k"]}, ParameterError, "must be privacy models"),
         ({"sensitive": [], "models": [shoal.LDiversity(2)]}, PolicyError, "names none"),
         ({"models": [shoal.LDiversity(2, columns=["diseas"])]}, UnknownName, "Did you mean 'disease'"),
@@ -46,6 +49,16 @@ def test_all_problems_of_a_schema_are_reported_together() -> None:
 def test_refusals(arguments: dict[str, object], error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         shoal.Policy(**{"quasi": ["age"], "sensitive": ["disease"], **arguments})
+
+
+@pytest.mark.parametrize("weight", [0.001, 1000.0])
+def test_the_extreme_weights_cost_what_they_should(weight: float) -> None:
+    policy = shoal.Policy(
+        quasi={"age": Column("", kind="numeric", weight=weight)}, models=[shoal.KAnonymity(2)]
+    )
+    space = shoal.encode({"age": [1, 2, 3]}, policy).space()
+    assert space.full.tolist() == [round(weight * 2**20)]
+    assert space.position[:3].tolist() == [0, round(weight * 2**20) // 2, round(weight * 2**20)]
 
 
 def test_models_speak_about_their_columns() -> None:

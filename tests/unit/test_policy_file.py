@@ -171,7 +171,7 @@ def test_a_file_by_hand() -> None:
         (('kind = "numeric"', 'domain = [1]'), "line 5: the domain of column 'age' must be two numbers"),
         (('kind = "numeric"', 'order = [1]'), "line 5: the order of column 'age' must be a list of texts"),
         (('kind = "numeric"', 'weight = "2"'), "line 5: the weight of column 'age' must be a number"),
-        (('kind = "numeric"', 'weight = -2'), "the weight of 'age' must be above 0"),
+        (('kind = "numeric"', 'weight = -2'), "the weight of 'age' must be between 0.001 and 1000"),
         (('kind = "numeric"', 'hierarchy = "x"'), "line 5: the hierarchy of column 'age' must be a table"),
         (('suppression = 0.02', 'suppression = 2'), "'suppression' of the policy must be a number betw"),
         (('suppression = 0.02', 'suppression = '), "is not valid TOML: line 1"),
