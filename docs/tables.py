@@ -62,7 +62,7 @@ def _table(asked: Sequence[str]) -> str:
 def _overview(group: str) -> str:
     kinds = [registry.get(group, name) for name in registry.names(group)]
     return _rows(
-        ["name", "in one sentence", "after"],
+        ["name", "in one sentence", "source"],
         [[f"`{k.name}`", k.summary, k.reference or "-"] for k in kinds],
     )
 
@@ -106,7 +106,7 @@ def _answers() -> str:
 def _metrics(*names: str) -> str:
     kinds = [registry.get("metrics", name) for name in names]
     return _rows(
-        ["metric", "formula", "range", "better", "after"],
+        ["metric", "formula", "range", "better", "source"],
         [[f"`{k.name}`", f"`{k.formula}`", k.range_words(), k.better, k.reference or "-"] for k in kinds],
     )
 

@@ -142,17 +142,9 @@ class Audit:
         }
 
     def _repr_html_(self) -> str:
-        from .notebook import html_table
+        from .notebook.views import audit_view
 
-        title = f"{self.records:,} records in {self.classes:,} classes, {self.unique:,} of them alone"
-        sets = [(", ".join(s.columns), f"{s.singled_out:,}", f"{s.share:.1%}") for s in self.identifying]
-        shown = html_table(title, ["knowing only these columns", "singles out records", "share"], sets)
-        risks = [
-            (risk.column, f"{risk.certain:,} ({risk.certain_share:.1%})", f"{risk.l}", f"{risk.t:.3f}")
-            for risk in self.sensitive
-        ]
-        header = ["sensitive", "certain for records that share their class", "l", "t"]
-        return shown + (html_table("What classes give away", header, risks) if risks else "")
+        return audit_view(self)
 
     def __str__(self) -> str:
         lines = [

@@ -116,11 +116,9 @@ class Comparison:
         ]
 
     def _repr_html_(self) -> str:
-        from .notebook import html_table
+        from .notebook.views import comparison_view
 
-        best = self.best()
-        note = "" if best is None else f"Least loss: {best.algorithm}" + (f", k={best.k}" if best.k else "")
-        return html_table("Comparison", *self.cells(), note)
+        return comparison_view(self)
 
     def __str__(self) -> str:
         headings, rows = self.cells()

@@ -128,6 +128,11 @@ class Evidence:
             hint="Nothing was published; change the policy or the table.",
         )
 
+    def _repr_html_(self) -> str:
+        from .notebook.views import evidence_view
+
+        return evidence_view(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the evidence as plain values, for JSON: a strength that is no finite number becomes None."""
         from dataclasses import asdict

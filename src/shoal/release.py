@@ -63,27 +63,9 @@ class Described:
         return f"{type(self).__name__}({verdict}, {shown})"
 
     def _repr_html_(self) -> str:
-        from .evidence import strength
-        from .notebook import html_table
+        from .notebook.views import release_view
 
-        rows = [
-            (
-                promise.model,
-                promise.column or "",
-                ("at least " if promise.better == "higher" else "at most ") + strength(promise.required),
-                strength(promise.achieved),
-                "holds" if promise.holds else f"broken by {promise.failing:,} classes",
-            )
-            for promise in self.evidence.promises
-        ]
-        gcp = self.metrics.get("gcp")
-        loss = f", loss (gcp) {gcp:.4f}" if isinstance(gcp, float) else ""
-        suppressed = f"{self.partition.suppressed:,} suppressed"
-        note = f"{self.evidence.records:,} records in {self.evidence.classes:,} classes, {suppressed}{loss}"
-        title = "The policy holds" if self.evidence.holds else "The policy does not hold"
-        return html_table(
-            title, ["promise", "sensitive column", "required", "achieved", "verdict"], rows, note
-        )
+        return release_view(self)
 
     @property
     def levels(self) -> dict[str, int] | None:

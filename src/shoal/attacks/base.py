@@ -152,6 +152,11 @@ class Attacks:
             "not_run": [attack.to_dict() for attack in self.not_run],
         }
 
+    def _repr_html_(self) -> str:
+        from ..notebook.views import attacks_view
+
+        return attacks_view(self)
+
     def __str__(self) -> str:
         lines = [f"{self.people:,} of {self.records:,} people attacked, seed {self.seed}"]
         lines += [f"{result.attack}: {result.verdict}" for result in self.results]

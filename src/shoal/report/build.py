@@ -89,8 +89,9 @@ class Report:
         writers[check_suffix(path)](path)
 
     def _repr_html_(self) -> str:
-        verdict = "holds" if self.facts["verdict"]["holds"] else "does not hold"
-        return f"<p>Report: the policy {verdict}. <code>.write_html(path)</code> writes the page.</p>"
+        from ..notebook.views import report_view
+
+        return report_view(self)
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:

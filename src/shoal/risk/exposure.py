@@ -125,6 +125,11 @@ class Risk:
             "uniques": uniques,
         }
 
+    def _repr_html_(self) -> str:
+        from ..notebook.views import risk_view
+
+        return risk_view(self)
+
     def __str__(self) -> str:
         lines = []
         for word, found in (("before", self.before), ("after", self.after)):

@@ -80,6 +80,11 @@ class Utility:
             "learning": None if self.learning is None else self.learning.to_dict(),
         }
 
+    def _repr_html_(self) -> str:
+        from ..notebook.views import utility_view
+
+        return utility_view(self)
+
     def __str__(self) -> str:
         lines = [f"{self.published:,} of {self.records:,} records published", "loss by column (0 to 1)"]
         lines += [f"  {name}: {loss:.4f}" for name, loss in self.loss.items()]
