@@ -281,7 +281,7 @@ def rows_of(encoded: Encoded, loss: str) -> Rows:
     weight = np.bincount(row, minlength=len(first)).astype(np.int64)
     values = np.empty((len(free), len(first)))
     for at, (j, column) in enumerate(zip(free, columns, strict=True)):
-        codes = encoded.codes[first, j]
+        codes = encoded.column(j)[first]
         values[at] = codes if column.positions is None else np.append(column.positions, FAR)[codes]
     return Rows(_gauge(columns, loss), values, weight, len(encoded.quasi) - len(free), len(encoded.quasi))
 

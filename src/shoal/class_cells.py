@@ -116,7 +116,7 @@ class ClassCells:
         """
         _check_levels(encoded, partition)
         used = _without_unused_trees(origin, encoded)
-        if hulls is None or used.codes is not encoded.codes:
+        if hulls is None or used is not encoded:
             hulls = Hulls.of(used, partition)
         return cls(origin, used, partition, hulls)
 
@@ -128,7 +128,7 @@ class ClassCells:
         return View(
             column=column,
             form=_form(column),
-            codes=self.encoded.codes[:, j],
+            codes=self.encoded.column(j),
             low=hulls.low[:, j],
             high=hulls.high[:, j],
             several=(distinct > 1) & ~mixed,
@@ -327,14 +327,13 @@ def _without_unused_trees(origin: Origin, encoded: Encoded) -> Encoded:
 
     The codes of a hierarchy follow its leaves; every other form needs the values and their own order.
     """
-    quasi, codes = list(encoded.quasi), encoded.codes
+    quasi, codes = list(encoded.quasi), {}
     for j, column in enumerate(encoded.quasi):
         if column.tree is None or _form(column) is Form.ANCESTOR:
             continue
-        codes = codes.copy(order="F") if codes is encoded.codes else codes
-        codes[:, j], values = origin.codes(column.spec)
+        codes[j], values = origin.codes(column.spec)
         quasi[j] = replace(column, values=values, numbers=numbers_of(values, column.spec), tree=None)
-    return replace(encoded, codes=codes, quasi=tuple(quasi))
+    return encoded.recoded(tuple(quasi), codes) if codes else encoded
 
 
 def numbers_in(view: View) -> NDArray[np.float64]:

@@ -6,7 +6,8 @@ record. Null is a code of its own, the last one. Row i of the codes is record i 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -145,6 +146,36 @@ class Encoded:
         """Number of records."""
         return len(self.codes)
 
+    def column(self, j: int) -> NDArray[np.int32]:
+        """Return the codes of one quasi-identifier."""
+        return self.codes[:, j]
+
+    def sensitive_column(self, j: int) -> NDArray[np.int32]:
+        """Return the codes of one sensitive column."""
+        return self.sensitive_codes[:, j]
+
+    def stored(self, j: int) -> NDArray[np.unsignedinteger] | NDArray[np.int32]:
+        """Return the codes of one quasi-identifier in the type they are held in."""
+        return self.column(j)
+
+    def take(self, records: NDArray[np.integer]) -> Encoded:
+        """Return some records under the same dictionaries, so that they are measured alike."""
+        codes, sensitive = (np.asfortranarray(held[records]) for held in (self.codes, self.sensitive_codes))
+        return replace(self, codes=codes, sensitive_codes=sensitive)
+
+    def recoded(self, quasi: tuple[QuasiColumn, ...], codes: Mapping[int, NDArray[np.int32]]) -> Encoded:
+        """Return the view with other dictionaries, and other codes of some quasi-identifiers."""
+        if not codes:
+            return replace(self, quasi=quasi)
+        table = self.codes.copy(order="F")
+        for j, own in codes.items():
+            table[:, j] = own
+        return replace(self, codes=table, quasi=quasi)
+
+    def whole(self) -> Encoded:
+        """Return the view as one table of 4 bytes a cell."""
+        return self
+
     def sensitive_index(self, name: str) -> int:
         """Return the position of a sensitive column."""
         return [column.name for column in self.sensitive].index(name)
@@ -153,18 +184,21 @@ class Encoded:
         """Return the codes of a sensitive column or quasi-identifier, and how many codes there can be."""
         for j, sensitive in enumerate(self.sensitive):
             if sensitive.name == name:
-                return self.sensitive_codes[:, j], sensitive.size
+                return self.sensitive_column(j), sensitive.size
         for j, quasi in enumerate(self.quasi):
             if quasi.name == name:
-                return self.codes[:, j], quasi.size + 1
+                return self.column(j), quasi.size + 1
         known = [*(s.name for s in self.sensitive), *(q.name for q in self.quasi)]
         raise UnknownName.nearest("sensitive column or quasi-identifier", name, known)
 
     def flat_sensitive(self) -> NDArray[np.int32]:
         """Return int32[s, n]: sensitive codes numbered through over all columns, as in `Rules.start`."""
-        sizes = [column.size for column in self.sensitive]
-        starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
-        return np.ascontiguousarray(self.sensitive_codes.T + starts[:, None]).astype(np.int32, copy=False)
+        flat = np.empty((len(self.sensitive), self.records), dtype=np.int32)
+        start = 0
+        for j, column in enumerate(self.sensitive):
+            np.add(self.sensitive_column(j), start, out=flat[j], dtype=np.int32)
+            start += column.size
+        return flat
 
     def space(self, *, heights: bool = False) -> Space:
         """Return the geometry for kernels; with `heights`, categorical cells cost as in Byun et al. (2006).

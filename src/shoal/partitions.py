@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SUPPRESSED = -1
+_HIGHEST = 2**31 - 2  # label that is looked up in a table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +20,7 @@ class Partition:
     ----------
     labels : int32[n]
         Dense labels 0..g-1 in order of each class's first record; -1 marks a suppressed record.
-    order : int64[n - suppressed]
+    order : int32[n - suppressed]
         The records class by class, ascending within each.
     offsets : int64[g + 1]
         Class c holds the records ``order[offsets[c]:offsets[c + 1]]``.
@@ -43,7 +44,7 @@ class Partition:
     """
 
     labels: NDArray[np.int32]
-    order: NDArray[np.int64]
+    order: NDArray[np.int32]
     offsets: NDArray[np.int64]
     marks: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     levels: tuple[int, ...] = ()
@@ -54,13 +55,15 @@ class Partition:
         """Return the partition with these labels, renumbered densely; any negative label is suppressed."""
         from .kernels.labels import renumber
 
-        labels = np.asarray(labels).astype(np.int64, copy=False)
+        labels = np.asarray(labels)
+        if labels.dtype != np.int32:
+            labels = np.maximum(labels.astype(np.int64, copy=False), SUPPRESSED)
         highest = int(labels.max(initial=-1))
-        if highest > 4 * len(labels):  # labels too sparse for a table over their range
+        if highest > min(4 * len(labels), _HIGHEST):  # labels too sparse for a table over their range
             values, labels = np.unique(labels, return_inverse=True)
             labels = labels.reshape(-1) - int((values < 0).sum())
             highest = int(labels.max(initial=-1))
-        return cls._from_dense(*renumber(labels, highest))
+        return cls._from_dense(*renumber(labels.astype(np.int32, copy=False), highest))
 
     @classmethod
     def single(cls, n: int) -> Partition:
@@ -113,6 +116,6 @@ class Partition:
         """Number of suppressed records."""
         return len(self.labels) - len(self.order)
 
-    def members(self, label: int) -> NDArray[np.int64]:
+    def members(self, label: int) -> NDArray[np.int32]:
         """Return the records of one class."""
         return self.order[self.offsets[label] : self.offsets[label + 1]]

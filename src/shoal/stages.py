@@ -71,9 +71,11 @@ def partition_prepared(
     """Return the partition an algorithm makes of a prepared table, repaired until it keeps the policy."""
     rules = prepared.policy.compile(prepared.encoded)
     run = informed(prepared.policy, run, refine)
+    packed = algorithm.packed and refine is None
+    encoded = prepared.encoded if packed else prepared.encoded.whole()
     with run.progress.stage(f"partitioning by {algorithm.name}"):
-        classes = algorithm.partition(prepared.encoded, rules, run)
-    return enforced(classes, prepared.encoded, prepared.policy, run, refine)
+        classes = algorithm.partition(encoded, rules, run)
+    return enforced(classes, encoded, prepared.policy, run, refine)
 
 
 def release_prepared(

@@ -94,6 +94,17 @@ def test_wide_columns_and_large_nodes(relaxed: bool) -> None:
         assert classes(encoded, shoal.KAnonymity(k), relaxed=relaxed) == expected
 
 
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_more_rows_on_the_wrong_side_than_are_listed_at_a_time(relaxed: bool) -> None:
+    rng = np.random.default_rng(8)
+    table = pa.table({"a": rng.integers(0, 900, 20_000), "b": rng.integers(0, 50, 20_000)})
+    encoded = encode(table, shoal.Policy(quasi=["a", "b"]).resolved(table))
+    expected = mondrian(
+        oracle_table(encoded.codes, encoded.space()), lambda records: len(records) >= 900, relaxed
+    )
+    assert classes(encoded, shoal.KAnonymity(900), relaxed=relaxed) == expected
+
+
 class _Counted(Progress):
     """Counts what is told."""
 

@@ -87,6 +87,7 @@ class Auto(Algorithm):
 
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "tries what the table affords, keeps what loses least, and refines it"
+    packed: ClassVar[bool] = True
 
     seconds: float | None = param(
         Optional(Real(0, open_low=True)), "for starts and refinement together, by the clock", default=None
@@ -117,7 +118,7 @@ class Auto(Algorithm):
 
     def starts(self, encoded: Encoded) -> list[Algorithm]:
         """Return what is worth trying on a table, the cheapest first."""
-        n, q = encoded.codes.shape
+        n, q = encoded.records, len(encoded.quasi)
         found: list[Algorithm] = [Mondrian()]
         if means_of_numbers(encoded) and n <= _SQUARED:
             found.append(Mdav())
@@ -134,7 +135,7 @@ class Auto(Algorithm):
         return found
 
     def _affords_k_member(self, encoded: Encoded) -> bool:
-        n, q = encoded.codes.shape
+        n, q = encoded.records, len(encoded.quasi)
         budget = _BUDGET if self.seconds is None else self.seconds
         if expected_seconds(n, n, q) <= budget:
             return True
@@ -145,7 +146,7 @@ class Auto(Algorithm):
         left = None if self.seconds is None else self.seconds - trial.seconds
         moves = self.moves
         if left is None and moves is None:
-            n, q = encoded.codes.shape
+            n, q = encoded.records, len(encoded.quasi)
             if not _SMALL <= n <= _LARGE or (n > _ROWS and len(distinct_rows(encoded)[0]) > _ROWS):
                 return None
             moves = min(_MOVES * n, int(_BUDGET / (_EFFORT * max(k, 2) * q)))

@@ -21,9 +21,17 @@ class Algorithm(Parameterised):
 
     `partition` returns a class for every record, or marks records as suppressed where the method itself does
     so. Classes should meet the rules as far as the method can see to it; `enforce` repairs the rest.
+
+    Class attributes
+    ----------------
+    reference : str
+        The publication it comes from.
+    packed : bool
+        Whether it asks for codes column by column, so that a large table may stay a `PackedEncoded`.
     """
 
     reference: ClassVar[str] = ""
+    packed: ClassVar[bool] = False
 
     @abstractmethod
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:

@@ -19,7 +19,7 @@ def distinct_rows(
 
     `more` are further columns that rows may differ in: their codes, and how many there can be.
     """
-    columns = [(encoded.codes[:, j], column.size + 1) for j, column in enumerate(encoded.quasi)]
+    columns = [(encoded.column(j), column.size + 1) for j, column in enumerate(encoded.quasi)]
     key = np.zeros(encoded.records, dtype=np.int64)
     room = 1
     for codes, values in (*columns, *more):

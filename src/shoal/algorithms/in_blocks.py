@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class InBlocks(Algorithm):
     ('mondrian', {'relaxed': True, 'blocks': 1000})
     """
 
+    packed: ClassVar[bool] = True
+
     inner: Algorithm
     blocks: int
 
@@ -61,28 +63,19 @@ class InBlocks(Algorithm):
         part = replace(run, progress=Progress(), policy=None)
         outer = rules._replace(k=max(rules.k, self.blocks // 2))
         if encoded.records <= self.blocks:
-            return self.inner.partition(encoded, rules, run)
+            return self.inner.partition(encoded.whole(), rules, run)
         cut = Mondrian().partition(encoded, outer, replace(run, progress=Progress()))
         labels = np.full(encoded.records, SUPPRESSED, dtype=np.int64)
         classes = 0
         with run.progress.stage("blocks", total=cut.classes) as stage:
             for block in range(cut.classes):
                 rows = cut.members(block)
-                found = self.inner.partition(_part(encoded, rows), rules, part)
+                found = self.inner.partition(encoded.take(rows), rules, part)
                 _refuse_levels(found, self.name)
                 labels[rows] = np.where(found.labels < 0, SUPPRESSED, found.labels + classes)
                 classes += found.classes
                 stage.advance()
         return Partition.from_labels(labels)
-
-
-def _part(encoded: Encoded, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Encoded:
-    """Return some records under the dictionaries of the whole table, so that they are measured alike."""
-    return replace(
-        encoded,
-        codes=np.asfortranarray(encoded.codes[rows]),
-        sensitive_codes=np.asfortranarray(encoded.sensitive_codes[rows]),
-    )
 
 
 def _refuse_levels(found: Partition, name: str) -> None:

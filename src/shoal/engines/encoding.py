@@ -15,10 +15,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..encoding import Encoded, check_encodable, dictionary, encode_quasi, encode_sensitive
+from ..encoding import (
+    QuasiColumn,
+    SensitiveColumn,
+    check_encodable,
+    dictionary,
+    encode_quasi,
+    encode_sensitive,
+)
 from ..errors import PolicyError, PolicyUnsatisfiable
 from ..inference import complete_from
 from ..models.feasibility import feasible
+from ..packed import Codes, PackedEncoded, pack
 from ..partitions import SUPPRESSED, Partition
 from ..progress import Progress
 from ..schema import Column
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from ..io.blocks import Blocks
     from ..policy import Policy
 
-C = TypeVar("C")
+C = TypeVar("C", QuasiColumn, SensitiveColumn)
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +46,7 @@ class PreparedBlocks:
     ----------
     blocks : Blocks
     policy : Policy
-    encoded : Encoded
+    encoded : PackedEncoded
         Until `forget` is called: the codes are most of what is held.
     digest : str
         SHA-256 of the input as it was encoded.
@@ -46,11 +54,11 @@ class PreparedBlocks:
 
     blocks: Blocks
     policy: Policy
-    _encoded: Encoded | None
+    _encoded: PackedEncoded | None
     digest: str
 
     @property
-    def encoded(self) -> Encoded:
+    def encoded(self) -> PackedEncoded:
         """The integer view."""
         assert self._encoded is not None
         return self._encoded
@@ -62,23 +70,23 @@ class PreparedBlocks:
         belong together any more after this: only what classes hold can be asked.
         """
         order = class_order(partition)
-        for codes in (self.encoded.codes, self.encoded.sensitive_codes):
-            for j in range(codes.shape[1]):
-                codes[:, j] = codes[order, j]
+        self._encoded = self.encoded.ordered(order)
         n, kept = partition.records, len(partition.order)
         labels = np.full(n, SUPPRESSED, dtype=np.int32)
         labels[:kept] = np.repeat(np.arange(partition.classes, dtype=np.int32), partition.sizes)
         marks = {name: mark[order] for name, mark in partition.marks.items()}
-        return replace(partition, labels=labels, order=np.arange(kept), marks=marks)
+        return replace(partition, labels=labels, order=np.arange(kept, dtype=np.int32), marks=marks)
 
     def forget(self) -> None:
         """Let go of the codes."""
         self._encoded = None
 
 
-def class_order(partition: Partition) -> NDArray[np.int64]:
+def class_order(partition: Partition) -> NDArray[np.int32]:
     """Return all records class by class, the suppressed ones last."""
-    return np.concatenate([partition.order, np.flatnonzero(partition.labels < 0)])
+    if not partition.suppressed:
+        return partition.order
+    return np.concatenate([partition.order, np.flatnonzero(partition.labels < 0).astype(np.int32)])
 
 
 @dataclass(slots=True, eq=False)
@@ -86,30 +94,32 @@ class _Gathered:
     """One column: codes that count within a block, and the distinct values of every block in turn."""
 
     kind: pa.DataType
-    codes: NDArray[np.int32]
-    at: int = 0
-    spans: list[tuple[int, int, int, int]] = field(default_factory=list)  # records, places in `values`
+    codes: list[Codes] = field(default_factory=list)  # per chunk, let go of as they are settled
     values: list[pa.Array] = field(default_factory=list)
-    held: int = 0
 
     def add(self, column: pa.ChunkedArray) -> None:
         """Number the values of a block."""
         for chunk in column.chunks:
             local, values = _numbered(chunk, self.kind)
-            end = self.at + len(local)
-            self.codes[self.at : end] = local
-            self.spans.append((self.at, end, self.held, self.held + len(values)))
+            self.codes.append(pack(local, len(values)))
             self.values.append(values)
-            self.at, self.held = end, self.held + len(values)
 
     def distinct(self) -> pa.ChunkedArray:
         """Return the distinct values of all blocks, one after the other."""
         return pa.chunked_array(self.values, self.kind)
 
-    def settle(self, codes: NDArray[np.int32]) -> None:
-        """Replace every number by the code of its value."""
-        for begin, end, first, last in self.spans:
-            np.take(codes[first:last], self.codes[begin:end], out=self.codes[begin:end], mode="clip")
+    def settle(self, codes: NDArray[np.int32], highest: int, records: int) -> Codes:
+        """Return the code of every record, given that of every distinct value."""
+        packed = pack(codes, highest)
+        settled = np.empty(records, dtype=packed.dtype)
+        begin = first = 0
+        self.codes.reverse()
+        for values in self.values:
+            local = self.codes.pop()
+            end, last = begin + len(local), first + len(values)
+            np.take(packed[first:last], local, out=settled[begin:end], mode="clip")
+            begin, first = end, last
+        return settled
 
 
 def _numbered(chunk: pa.Array, kind: pa.DataType) -> tuple[NDArray[np.int32], pa.Array]:
@@ -147,7 +157,7 @@ def prepare_blocks(blocks: Blocks, policy: Policy, progress: Progress) -> Prepar
 
 def encode_blocks(
     blocks: Blocks, policy: Policy, advance: Callable[[int], Any] = lambda _: None
-) -> tuple[Policy, Encoded]:
+) -> tuple[Policy, PackedEncoded]:
     """Return the policy with its kinds filled in, and the integer view of a table.
 
     Examples
@@ -158,17 +168,9 @@ def encode_blocks(
     >>> encode_blocks(open_blocks(pa.table({"age": [40, None, 20]})), policy)[1].codes.T.tolist()
     [[1, 2, 0]]
     """
-    schema, n = blocks.schema, blocks.records
-    quasi_codes = np.empty((n, len(policy.schema.quasi)), dtype=np.int32, order="F")
-    sensitive_codes = np.empty((n, len(policy.schema.sensitive)), dtype=np.int32, order="F")
-    gathered = {
-        column.name: _Gathered(schema.field(column.name).type, codes[:, j])
-        for columns, codes in (
-            (policy.schema.quasi, quasi_codes),
-            (policy.schema.sensitive, sensitive_codes),
-        )
-        for j, column in enumerate(columns)
-    }
+    schema = blocks.schema
+    named = (*policy.schema.quasi, *policy.schema.sensitive)
+    gathered = {column.name: _Gathered(schema.field(column.name).type) for column in named}
     for block in blocks.read(list(gathered)):
         for name, column in gathered.items():
             column.add(block.column(name))
@@ -183,37 +185,40 @@ def encode_blocks(
         complete_from(column, values_of(column.name)) for column in policy.schema.columns
     )
     quasi = _settled(
-        gathered, policy.schema.quasi, lambda spec, values: encode_quasi(values, spec, policy.unknown_values)
+        gathered,
+        policy.schema.quasi,
+        lambda spec, values: encode_quasi(values, spec, policy.unknown_values),
+        blocks.records,
     )
     sensitive = _settled(
-        gathered, policy.schema.sensitive, lambda spec, values: encode_sensitive(values, spec)
+        gathered, policy.schema.sensitive, lambda spec, values: encode_sensitive(values, spec), blocks.records
     )
-    return policy, Encoded(quasi_codes, quasi, sensitive_codes, sensitive)
+    return policy, PackedEncoded(*quasi, *sensitive)
 
 
 def _settled(
     gathered: dict[str, _Gathered],
     columns: Sequence[Any],
     encode: Callable[[Any, pa.ChunkedArray], tuple[NDArray[np.int32], C]],
-) -> tuple[C, ...]:
+    records: int,
+) -> tuple[tuple[Codes, ...], tuple[C, ...]]:
     """Encode the distinct values of each column, and give every record its code."""
-    found = []
+    codes, found = [], []
     for spec in columns:
-        column = gathered[spec.name]
-        codes, described = encode(spec, column.distinct())
-        column.settle(codes)
+        column = gathered.pop(spec.name)
+        by_value, described = encode(spec, column.distinct())
+        codes.append(column.settle(by_value, described.size, records))
         found.append(described)
-    return tuple(found)
+    return tuple(codes), tuple(found)
 
 
 def codes_of(blocks: Blocks, spec: Column) -> tuple[NDArray[np.int32], pa.Array]:
     """Return the codes of all records in one column, without hierarchy, and its values; it is read again."""
-    column = _Gathered(blocks.schema.field(spec.name).type, np.empty(blocks.records, dtype=np.int32))
+    column = _Gathered(blocks.schema.field(spec.name).type)
     for block in blocks.read([spec.name]):
         column.add(block.column(spec.name))
     codes, values = dictionary(column.distinct(), spec)
-    column.settle(codes)
-    return column.codes, values
+    return column.settle(codes, len(values), blocks.records).astype(np.int32, copy=False), values
 
 
 __all__ = ["PreparedBlocks", "codes_of", "encode_blocks", "prepare_blocks"]

@@ -27,7 +27,7 @@ class BlockOrigin:
     """An input that is read block by block, as what recoding asks of it."""
 
     blocks: Blocks
-    order: Callable[[], NDArray[np.int64]]  # of the records, where it is asked for
+    order: Callable[[], NDArray[np.int32]]  # of the records, where it is asked for
 
     def kind(self, name: str) -> pa.DataType:
         """Return the type of a column."""

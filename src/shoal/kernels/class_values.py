@@ -11,7 +11,7 @@ Triples = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 @njit(cache=True)
 def count_class_values(
-    codes: NDArray[np.int32], size: int, order: NDArray[np.int64], offsets: NDArray[np.int64]
+    codes: NDArray[np.int32], size: int, order: NDArray[np.int32], offsets: NDArray[np.int64]
 ) -> Triples:
     """Return (class, code, count) for every code in every class, by class and then by code.
 
@@ -50,7 +50,7 @@ def count_class_values(
 
 @njit(cache=True)
 def most_frequent(
-    codes: NDArray[np.int32], size: int, order: NDArray[np.int64], offsets: NDArray[np.int64]
+    codes: NDArray[np.int32], size: int, order: NDArray[np.int32], offsets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return how often the most frequent code of each class occurs in it."""
     most = np.zeros(len(offsets) - 1, np.int64)

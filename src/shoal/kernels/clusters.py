@@ -12,7 +12,7 @@ from .stats import class_ok, make_stats
 
 @njit(cache=True)
 def keep_promises(
-    rules: Rules, sensitive: NDArray[np.int32], order: NDArray[np.int64], offsets: NDArray[np.int64]
+    rules: Rules, sensitive: NDArray[np.int32], order: NDArray[np.integer], offsets: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Return which of the clusters ``order[offsets[c]:offsets[c + 1]]`` keep every promise."""
     stats = make_stats(rules)

@@ -20,7 +20,7 @@ _FAR = np.int64(1) << 62
 
 @njit(cache=True)
 def divide(
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     offsets: NDArray[np.int64],
     values: NDArray[np.int32],
     columns: Columns,

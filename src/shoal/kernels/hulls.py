@@ -16,7 +16,7 @@ LOW, HIGH, DISTINCT, NULLS = range(4)  # the planes of what these kernels return
 def _fill(
     codes: NDArray[np.int32],
     size: NDArray[np.int32],
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     offsets: NDArray[np.int64],
     span: tuple[int, int],
     hulls: NDArray[np.int32],
@@ -48,7 +48,7 @@ def _fill(
 def class_hulls(
     codes: NDArray[np.int32],
     size: NDArray[np.int32],
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     offsets: NDArray[np.int64],
 ) -> NDArray[np.int32]:
     """Return int32[4, g, q]: LOW, HIGH, DISTINCT and NULLS of every class in every column.
@@ -64,7 +64,7 @@ def class_hulls(
 def class_hulls_parallel(
     codes: NDArray[np.int32],
     size: NDArray[np.int32],
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     offsets: NDArray[np.int64],
 ) -> NDArray[np.int32]:
     """Return what `class_hulls` returns, with threads; not to be entered from several Python threads."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 @njit(cache=True)
-def renumber(labels: NDArray[np.integer], highest: int) -> tuple[NDArray[np.int32], int]:
+def renumber(labels: NDArray[np.int32], highest: int) -> tuple[NDArray[np.int32], int]:
     """Return dense labels in order of each one's first record, and how many; negative ones become -1."""
     place = np.full(highest + 1, -1, dtype=np.int32)
     dense = np.empty(len(labels), dtype=np.int32)
@@ -26,7 +26,7 @@ def renumber(labels: NDArray[np.integer], highest: int) -> tuple[NDArray[np.int3
 
 
 @njit(cache=True)
-def group(dense: NDArray[np.int32], classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def group(dense: NDArray[np.int32], classes: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return (order, offsets): the records class by class, ascending within each; -1 takes no part."""
     offsets = np.zeros(classes + 1, dtype=np.int64)
     for label in dense:
@@ -35,7 +35,7 @@ def group(dense: NDArray[np.int32], classes: int) -> tuple[NDArray[np.int64], ND
     for c in range(classes):
         offsets[c + 1] += offsets[c]
     at = offsets[:-1].copy()
-    order = np.empty(offsets[classes], dtype=np.int64)
+    order = np.empty(offsets[classes], dtype=np.int32)
     for record in range(len(dense)):
         label = dense[record]
         if label >= 0:

@@ -173,7 +173,7 @@ def absorb(space: Space, hull: Hull, a: int, b: int) -> None:
 
 @njit(cache=True)
 def make_hull(
-    space: Space, codes: NDArray[np.int32], order: NDArray[np.int64], offsets: NDArray[np.int64]
+    space: Space, codes: NDArray[np.int32], order: NDArray[np.int32], offsets: NDArray[np.int64]
 ) -> Hull:
     """Return the extents of all classes; `codes` is int32[q, n]."""
     columns, classes = len(codes), len(offsets) - 1

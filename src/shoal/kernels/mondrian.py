@@ -1,4 +1,4 @@
-"""Mondrian's recursive cuts, in place on a row-major copy of the codes.
+"""Mondrian's recursive cuts, in place on a row-major copy of the codes, each in as few bytes as it needs.
 
 A node is a run of rows. Every cut is "codes up to a threshold go left": null has the greatest code, so a
 threshold just below it separates null from values; with a hierarchy the children of the common ancestor are
@@ -23,87 +23,157 @@ from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
 
 _WORD = 64  # columns of fewer codes (null included) are collected as bits of one word
 _BLOCK = 512  # rows that stay in the processor's first cache while every column looks at them
+_STRAYS = 4096  # rows on the wrong side of a cut that are listed at a time
+_FAR = 1 << 62
 
 _LOW, _HIGH, _DISTINCT, _WIDTH = range(4)  # rows of `Work.columns`
+
+
+class Rows(NamedTuple):
+    """Rows of codes, each in 1, 2 or 4 bytes: the same memory, seen as numbers of each width."""
+
+    bytes: NDArray[np.uint8]  # [n, stride]
+    halves: NDArray[np.uint16]  # [n, stride / 2]
+    words: NDArray[np.int32]  # [n, stride / 4]
+    width: NDArray[np.int64]  # [q] bytes of the codes of each column
+    at: NDArray[np.int64]  # [q] where they stand in a row of the array of that width
 
 
 class Work(NamedTuple):
     """The rows being cut and the scratch space of one node; `ids[i]` is the record that row i holds."""
 
-    rows: NDArray[np.int32]  # [n, q] codes
+    rows: Rows
     ids: NDArray[np.int32]  # [n]
     columns: NDArray[np.int64]  # [4, q] extreme codes (null included), distinct codes (-1 unknown), cost
-    words: NDArray[np.uint64]  # [q] bit c is set where code c occurs
+    bits: NDArray[np.uint64]  # [q] bit c is set where code c occurs
     seen: NDArray[np.int32]  # [sum(size + 1)] the last node in which a code was met
-    values: NDArray[np.int32]  # [n] codes of one column in the node, ascending
-    counts: NDArray[np.int32]  # [n] records of each of them
+    codes: NDArray[np.int32]  # [n] one column of the node, row by row
+    values: NDArray[np.int32]  # [m] the codes of one column in the node, ascending
+    counts: NDArray[np.int32]  # [m] records of each of them
     histogram: NDArray[np.int32]  # [max(size + 1)] zero between uses
     bounds: NDArray[np.int64]  # [n // k + 2] where the parts of the node begin and end
-    moved: NDArray[np.int32]  # [n] rows on the wrong side of a cut
+    strays: NDArray[np.int32]  # [2, _STRAYS] rows on the wrong side of a cut
     waiting: NDArray[np.int64]  # [n // k + 2, 2] nodes that wait to be cut, begin and end
     state: NDArray[np.int64]  # [3] how many wait, classes made, nodes seen
 
 
 @njit(cache=True)
-def make_work(rows: NDArray[np.int32], space: Space, k: int) -> Work:
-    """Return the work on a table that is one node still; `rows` will be permuted."""
-    n, q = rows.shape
-    waiting = np.zeros((n // k + 2, 2), np.int64)
-    waiting[0, 1] = n
-    state = np.array([1, 0, 0], np.int64)
+def make_work(rows: Rows, space: Space, k: int, relaxed: bool) -> Work:
+    """Return the work on a table that is one node still; `rows` will be permuted.
+
+    What may stay untouched is left empty: memory that nobody writes to is never taken.
+    """
+    n, q = len(rows.bytes), len(rows.width)
+    waiting = np.empty((n // k + 2, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, n
+    most = space.size.max() + 1
+    room = n if relaxed else min(n, most)  # records that tie are sorted here as well
+    ids = np.empty(n, np.int32)
+    for i in range(n):
+        ids[i] = i
     return Work(
         rows,
-        np.arange(n).astype(np.int32),
+        ids,
         np.zeros((4, q), np.int64),
         np.zeros(q, np.uint64),
         np.zeros(space.start[q], np.int32),
         np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.zeros(space.size.max() + 1, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.zeros(most, np.int32),
         np.empty(n // k + 2, np.int64),
-        np.empty(n, np.int32),
+        np.empty((2, _STRAYS), np.int32),
         waiting,
-        state,
+        np.array([1, 0, 0], np.int64),
     )
 
 
 @njit(cache=True)
-def _collect(
-    rows: NDArray[np.int32],
+def _word(rows: NDArray[np.uint8], at: int, begin: int, end: int) -> int:
+    """Return the codes below 64 of some rows as bits."""
+    found = np.uint64(0)
+    for i in range(begin, end):
+        found |= np.uint64(1) << np.uint64(rows[i, at])
+    return found
+
+
+@njit(cache=True)
+def _extremes(
+    rows: NDArray[np.integer], at: int, begin: int, end: int, low: int, high: int
+) -> tuple[int, int]:
+    """Return the least and greatest code of some rows and of the two given."""
+    for i in range(begin, end):
+        low = min(low, np.int64(rows[i, at]))
+        high = max(high, np.int64(rows[i, at]))
+    return low, high
+
+
+@njit(cache=True)
+def _look(
+    rows: Rows,
     begin: int,
     end: int,
     size: NDArray[np.int32],
-    words: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+    columns: NDArray[np.int64],
+) -> None:
+    """Add some rows to the extremes of every column, or to its codes as bits."""
+    for j in range(len(size)):
+        at = rows.at[j]
+        if size[j] < _WORD:
+            bits[j] |= _word(rows.bytes, at, begin, end)
+            continue
+        low, high = columns[_LOW, j], columns[_HIGH, j]
+        if rows.width[j] == 1:
+            low, high = _extremes(rows.bytes, at, begin, end, low, high)
+        elif rows.width[j] == 2:
+            low, high = _extremes(rows.halves, at, begin, end, low, high)
+        else:
+            low, high = _extremes(rows.words, at, begin, end, low, high)
+        columns[_LOW, j], columns[_HIGH, j] = low, high
+
+
+@njit(cache=True)
+def _collect(
+    rows: Rows,
+    begin: int,
+    end: int,
+    size: NDArray[np.int32],
+    bits: NDArray[np.uint64],
     columns: NDArray[np.int64],
 ) -> None:
     """Fill in the extremes of every column, and the number of distinct codes where a word can tell it."""
-    q = len(size)
-    one = np.uint64(1)
-    for j in range(q):
-        words[j] = np.uint64(0)
-        columns[_LOW, j] = columns[_HIGH, j] = rows[begin, j]
+    for j in range(len(size)):
+        bits[j] = np.uint64(0)
+        columns[_LOW, j], columns[_HIGH, j] = _FAR, -1
     for block in range(begin, end, _BLOCK):
-        until = min(end, block + _BLOCK)
-        for i in range(block, until):
-            for j in range(q):
-                words[j] |= one << np.uint64(rows[i, j] & 63)
-        for j in range(q):
-            if size[j] >= _WORD:
-                least, greatest = columns[_LOW, j], columns[_HIGH, j]
-                for i in range(block, until):
-                    least = min(least, rows[i, j])
-                    greatest = max(greatest, rows[i, j])
-                columns[_LOW, j], columns[_HIGH, j] = least, greatest
-    for j in range(q):
+        _look(rows, block, min(end, block + _BLOCK), size, bits, columns)
+    for j in range(len(size)):
         if size[j] < _WORD:
-            smeared = words[j]
+            smeared = bits[j]
             for step in (1, 2, 4, 8, 16, 32):
                 smeared |= smeared >> np.uint64(step)
-            columns[_LOW, j] = count_bits((words[j] - one) & ~words[j])
+            columns[_LOW, j] = count_bits((bits[j] - np.uint64(1)) & ~bits[j])
             columns[_HIGH, j] = count_bits(smeared) - 1
-            columns[_DISTINCT, j] = count_bits(words[j])
+            columns[_DISTINCT, j] = count_bits(bits[j])
         else:
             columns[_DISTINCT, j] = 1 if columns[_LOW, j] == columns[_HIGH, j] else -1
+
+
+@njit(cache=True)
+def _gather(rows: Rows, j: int, begin: int, end: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Copy one column of a node, and return the copy."""
+    at = rows.at[j]
+    if rows.width[j] == 1:
+        for i in range(begin, end):
+            codes[i - begin] = rows.bytes[i, at]
+    elif rows.width[j] == 2:
+        for i in range(begin, end):
+            codes[i - begin] = rows.halves[i, at]
+    else:
+        for i in range(begin, end):
+            codes[i - begin] = rows.words[i, at]
+    return codes[: end - begin]
 
 
 @njit(cache=True)
@@ -114,8 +184,8 @@ def _count_distinct(work: Work, space: Space, j: int, begin: int, end: int, mark
     most = work.columns[_HIGH, j] - work.columns[_LOW, j] + 1
     start = space.start[j]
     distinct = 0
-    for i in range(begin, end):
-        at = start + work.rows[i, j]
+    for code in _gather(work.rows, j, begin, end, work.codes):
+        at = start + code
         if work.seen[at] != mark:
             work.seen[at] = mark
             distinct += 1
@@ -127,7 +197,7 @@ def _count_distinct(work: Work, space: Space, j: int, begin: int, end: int, mark
 @njit(cache=True)
 def _measure(work: Work, space: Space, begin: int, end: int, mark: int) -> None:
     """Fill in the extremes and the cost of every column: `spread_cost`, without a call for each."""
-    _collect(work.rows, begin, end, space.size, work.words, work.columns)
+    _collect(work.rows, begin, end, space.size, work.bits, work.columns)
     low, high, distinct, width = work.columns
     for j in range(len(width)):
         full = np.int64(space.full[j])
@@ -174,34 +244,51 @@ def _widest(work: Work, space: Space, begin: int, end: int, mark: int) -> int:
 
 @njit(cache=True)
 def _divide(
-    rows: NDArray[np.int32],
+    words: NDArray[np.int32],
     ids: NDArray[np.int32],
-    moved: NDArray[np.int32],
-    j: int,
-    span: tuple[int, int, int],
+    codes: NDArray[np.int32],
+    strays: NDArray[np.int32],
+    span: tuple[int, int, int, int],
     code: int,
     last: int,
 ) -> int:
     """Move codes below `code` left, and `code` itself for records up to `last`; return the boundary.
 
-    `span` is the node's begin, the boundary, which the counts told, and its end. Rows on the wrong side are
-    listed first and swapped then: which side a row is on is a coin's toss, and a processor guesses it badly.
+    `codes` are those of the rows from `first` on, and move along; `span` is that `first`, the begin of what
+    is divided, the boundary, which the counts told, and the end. Rows on the wrong side are listed, some at a
+    time, and then swapped: which side a row is on is a coin's toss, and a processor guesses it badly.
     """
-    begin, boundary, end = span
-    strays = begin
-    for i in range(begin, boundary):
-        moved[strays] = i
-        strays += (rows[i, j] > code) | ((rows[i, j] == code) & (ids[i] > last))
-    at = boundary
-    for i in range(boundary, end):
-        moved[at] = i
-        at += (rows[i, j] < code) | ((rows[i, j] == code) & (ids[i] <= last))
-    for place in range(strays - begin):
-        left, right = moved[begin + place], moved[boundary + place]
-        ids[left], ids[right] = ids[right], ids[left]
-        for c in range(rows.shape[1]):
-            rows[left, c], rows[right, c] = rows[right, c], rows[left, c]
-    return boundary
+    first, at, boundary, end = span
+    other = boundary
+    lefts = rights = done_left = done_right = 0
+    while True:
+        while done_left == lefts and at < boundary:
+            until = min(boundary, at + _STRAYS)
+            done_left = lefts = 0
+            for i in range(at, until):
+                strays[0, lefts] = i
+                found = codes[i - first]
+                lefts += (found > code) | ((found == code) & (ids[i] > last))
+            at = until
+        while done_right == rights and other < end:
+            until = min(end, other + _STRAYS)
+            done_right = rights = 0
+            for i in range(other, until):
+                strays[1, rights] = i
+                found = codes[i - first]
+                rights += (found < code) | ((found == code) & (ids[i] <= last))
+            other = until
+        pairs = min(lefts - done_left, rights - done_right)
+        if pairs == 0:
+            return boundary
+        for place in range(pairs):
+            a, b = strays[0, done_left + place], strays[1, done_right + place]
+            ids[a], ids[b] = ids[b], ids[a]
+            codes[a - first], codes[b - first] = codes[b - first], codes[a - first]
+            for c in range(words.shape[1]):
+                words[a, c], words[b, c] = words[b, c], words[a, c]
+        done_left += pairs
+        done_right += pairs
 
 
 @njit(cache=True)
@@ -269,12 +356,12 @@ def _middle_child(
 
 
 @njit(cache=True)
-def _last_tied(work: Work, j: int, begin: int, end: int, code: int, wanted: int) -> int:
+def _last_tied(work: Work, codes: NDArray[np.int32], begin: int, code: int, wanted: int) -> int:
     """Return the record up to which `wanted` records of a node with this code are found."""
     found = 0
-    for i in range(begin, end):
-        if work.rows[i, j] == code:
-            work.values[found] = work.ids[i]
+    for place in range(len(codes)):
+        if codes[place] == code:
+            work.values[found] = work.ids[begin + place]
             found += 1
     sort_numbers(work.values[:found], work.counts, 0, len(work.ids))
     return work.values[wanted - 1]
@@ -284,8 +371,8 @@ def _last_tied(work: Work, j: int, begin: int, end: int, code: int, wanted: int)
 def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: int) -> int:
     """Separate null from values, or the children of the common ancestor; return the number of parts or 0."""
     low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
-    rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
-    runs = count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
+    values, counts, codes = work.values, work.counts, _gather(work.rows, j, begin, end, work.codes)
+    runs = count_codes(codes, low, high, values, counts, work.histogram)
     if high == space.size[j]:
         nulls = counts[runs - 1]
         parts = 2 if nulls >= k and end - begin - nulls >= k else 0
@@ -296,8 +383,10 @@ def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: 
         parts = _gather_children(tree, space.size[j], k, runs, values, counts)
     work.bounds[0] = begin
     for part in range(parts - 1):
-        span = (work.bounds[part], work.bounds[part] + counts[part], end)
-        work.bounds[part + 1] = _divide(rows, ids, work.moved, j, span, values[part], len(ids))
+        span = (begin, work.bounds[part], work.bounds[part] + counts[part], end)
+        work.bounds[part + 1] = _divide(
+            work.rows.words, work.ids, codes, work.strays, span, values[part], len(work.ids)
+        )
     work.bounds[parts] = end
     return parts
 
@@ -316,12 +405,12 @@ def _median_run(runs: int, half: int, counts: NDArray[np.int32]) -> tuple[int, i
 @njit(cache=True)
 def _propose_median(work: Work, space: Space, k: int, j: int, begin: int, end: int, relaxed: bool) -> int:
     """Cut near the middle; return the number of parts, 0 when one has fewer than `k` records."""
-    rows, ids, values, counts = work.rows, work.ids, work.values, work.counts
+    values, counts, codes = work.values, work.counts, _gather(work.rows, j, begin, end, work.codes)
     low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
-    runs = count_codes(rows[begin:end, j], low, high, values, counts, work.histogram)
+    runs = count_codes(codes, low, high, values, counts, work.histogram)
     m = end - begin
     half = (m + 1) // 2
-    last = len(ids)
+    last = len(work.ids)
     if space.geometry[j] == TREE:
         valued = runs - 1 if high == space.size[j] else runs
         tree = space.node[space.tree_start[j] :]
@@ -332,7 +421,7 @@ def _propose_median(work: Work, space: Space, k: int, j: int, begin: int, end: i
             wanted = half - (left - counts[run])
             left = half
             code = values[run]
-            last = _last_tied(work, j, begin, end, code, wanted)
+            last = _last_tied(work, codes, begin, code, wanted)
             values[run] = code
         elif run == runs - 1:
             left -= counts[run]
@@ -340,7 +429,8 @@ def _propose_median(work: Work, space: Space, k: int, j: int, begin: int, end: i
     if left < k or m - left < k:
         return 0
     work.bounds[0] = begin
-    work.bounds[1] = _divide(rows, ids, work.moved, j, (begin, begin + left, end), values[run], last)
+    span = (begin, begin, begin + left, end)
+    work.bounds[1] = _divide(work.rows.words, work.ids, codes, work.strays, span, values[run], last)
     work.bounds[2] = end
     return 2
 

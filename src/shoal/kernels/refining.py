@@ -76,7 +76,7 @@ class Sets(NamedTuple):
 
 @njit(cache=True)
 def class_losses(
-    values: NDArray[np.int32], columns: Columns, order: NDArray[np.int64], offsets: NDArray[np.int64]
+    values: NDArray[np.int32], columns: Columns, order: NDArray[np.int32], offsets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the loss of every class, all its records together."""
     kind, full, start = columns.kind, columns.full, columns.start

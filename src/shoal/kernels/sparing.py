@@ -41,7 +41,7 @@ def _cost_without(
 
 @njit(cache=True)
 def gains_without(
-    codes: NDArray[np.int32], space: Space, order: NDArray[np.int64], offsets: NDArray[np.int64]
+    codes: NDArray[np.int32], space: Space, order: NDArray[np.int32], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return, for every class, how much the loss falls without one of its records at best, and which it is.
 

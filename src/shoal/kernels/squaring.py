@@ -39,7 +39,7 @@ def make_sums(points: Points, room: int, groups: int) -> Sums:
 
 
 @njit(cache=True)
-def class_squares(points: Points, order: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def class_squares(points: Points, order: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the squared error of every class in whole units."""
     d = points.at.shape[1]
     found = np.zeros(len(offsets) - 1, np.int64)

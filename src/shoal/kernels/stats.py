@@ -166,7 +166,7 @@ def column_ok(stats: Stats, rules: Rules, j: int) -> bool:
 
 
 @njit(cache=True)
-def class_ok(rules: Rules, sensitive: NDArray[np.int32], records: NDArray[np.int64], stats: Stats) -> bool:
+def class_ok(rules: Rules, sensitive: NDArray[np.int32], records: NDArray[np.integer], stats: Stats) -> bool:
     """Return whether a class of these records keeps every promise; `stats` is overwritten."""
     clear_stats(stats, rules)
     for i in records:

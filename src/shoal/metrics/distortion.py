@@ -55,7 +55,7 @@ class AverageDistortionRatio(Metric):
         column = measured.encoded.quasi[j]
         items = column.items()
         if items is not None:
-            return _set_changes(items, measured.encoded.codes[:, j], measured.partition)
+            return _set_changes(items, measured.encoded.column(j), measured.partition)
         changed = int(len(measured.partition.order) - measured.most_frequent(column.name).sum())
         domain = column.size + column.has_null
         return changed, 2 * changed + measured.suppressed * min(2, domain), domain

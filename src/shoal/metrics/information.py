@@ -91,4 +91,4 @@ class NonUniformEntropy(Metric):
 def _value_counts(measured: Measured, j: int) -> NDArray[np.float64]:
     """Return how often each code of a column occurs, null being the last."""
     size = measured.encoded.quasi[j].size
-    return np.bincount(measured.encoded.codes[:, j], minlength=size + 1).astype(np.float64)
+    return np.bincount(measured.encoded.stored(j), minlength=size + 1).astype(np.float64)

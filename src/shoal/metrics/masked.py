@@ -33,7 +33,7 @@ def scaled_column(
     published number of a class is its mean, unless the release draws one for every record.
     """
     column = measured.encoded.quasi[j]
-    codes = measured.encoded.codes[:, j]
+    codes = measured.encoded.column(j)
     assert column.numbers is not None
     unit = _unit(column.numbers)
     numbers = column.numbers * unit

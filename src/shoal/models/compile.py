@@ -50,9 +50,8 @@ class RulesDraft:
         sizes = np.array([column.size for column in encoded.sensitive], dtype=np.int64)
         start = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
         if overall is None:
-            codes = encoded.sensitive_codes if kept is None else encoded.sensitive_codes[kept]
-            counts = [np.bincount(codes[:, j], minlength=size) for j, size in enumerate(sizes)]
-            overall = len(codes), counts
+            counts = [_counts(encoded.sensitive_column(j), size, kept) for j, size in enumerate(sizes)]
+            overall = encoded.records if kept is None else int(kept.sum()), counts
         records, counts = overall
         unlimited = np.full(columns, np.inf)
         return cls(
@@ -136,6 +135,11 @@ class RulesDraft:
             cap=self.cap,
             **_flat_trees(self.encoded),
         )
+
+
+def _counts(codes: NDArray[np.int32], size: int, kept: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Return how often each value of a sensitive column occurs in the records that are kept."""
+    return np.bincount(codes if kept is None else codes[kept], minlength=size)
 
 
 def _flat_trees(encoded: Encoded) -> dict[str, Any]:

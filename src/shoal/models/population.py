@@ -82,7 +82,7 @@ def _held_codes(statistics: ClassStatistics, j: int, first: int, last: int) -> N
     partition = statistics.partition
     records = partition.order[partition.offsets[first] : partition.offsets[last]]
     held = np.zeros((last - first, statistics.encoded.quasi[j].size + 1), dtype=bool)
-    held[partition.labels[records] - first, statistics.encoded.codes[records, j]] = True
+    held[partition.labels[records] - first, statistics.encoded.column(j)[records]] = True
     return held
 
 

@@ -97,7 +97,7 @@ def class_statistics(encoded: Encoded, partition: Partition) -> ClassStatistics:
 
     sensitive = []
     for j, column in enumerate(encoded.sensitive):
-        codes = encoded.sensitive_codes[:, j]
+        codes = encoded.sensitive_column(j)
         classes, values, counts = count_class_values(codes, column.size, partition.order, partition.offsets)
         overall = np.bincount(values, weights=counts, minlength=column.size).astype(np.int64)
         sensitive.append(ValueCounts(column, classes, values, counts, overall))

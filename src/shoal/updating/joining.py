@@ -123,7 +123,7 @@ class Growth:
         """Return the classes with one record for each sensitive value; those of fewer than m are left."""
         labels = labels.copy()
         for j in range(len(prepared.encoded.sensitive)):
-            pair = labels.astype(np.int64) << 32 | prepared.encoded.sensitive_codes[:, j]
+            pair = labels.astype(np.int64) << 32 | prepared.encoded.sensitive_column(j)
             first = np.zeros(len(labels), dtype=bool)
             first[np.unique(pair, return_index=True)[1]] = True
             labels[~first] = -1

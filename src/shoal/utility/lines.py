@@ -133,8 +133,8 @@ def lines_of(encoded: Encoded) -> tuple[Line, ...]:
     >>> age.places.tolist(), age.half, flu.codes.tolist(), flu.quasi
     ([20.0, 30.0], 0.5, [0, 1], False)
     """
-    quasi = [_quasi_line(column, encoded.codes[:, j]) for j, column in enumerate(encoded.quasi)]
-    rest = [_plain_line(column, encoded.sensitive_codes[:, j]) for j, column in enumerate(encoded.sensitive)]
+    quasi = [_quasi_line(column, encoded.column(j)) for j, column in enumerate(encoded.quasi)]
+    rest = [_plain_line(column, encoded.sensitive_column(j)) for j, column in enumerate(encoded.sensitive)]
     return (*quasi, *rest)
 
 

@@ -229,7 +229,7 @@ def closeness(adult: Adult, ks: tuple[int, ...], records: int) -> list[Row]:
         for name in ("mondrian", PAPER, REPAIRED):
             made, _ = ran(ALGORITHMS[name], encoded, policy)
             total, pairs = 0.0, 0
-            for members in (made.members(c) for c in range(made.classes)):
+            for members in (made.members(c).astype(np.int64) for c in range(made.classes)):
                 away = np.empty(len(members), dtype=np.int64)
                 for one in members:
                     distances(points, int(one), members, away)
