@@ -8,7 +8,7 @@ quoted as in JSON, so that two different cells never read the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -29,10 +29,11 @@ from .encoding import Encoded, QuasiColumn, dictionary, numbers_of
 from .errors import PolicyError
 from .inference import without_nan
 from .metrics.cells import class_values
-from .metrics.hulls import Hulls
+from .metrics.covers import Covers
 from .partitions import Partition
 from .schema import Column, Form, Kind
 
+_BY_CELL = (Form.INTERVAL, Form.SET, Form.ANCESTOR, Form.BOUNDS)  # follow from what a class holds alone
 CENTRES = (Form.MEAN, Form.MEDIAN, Form.MODE)
 _LARGEST_TEXT = 2**31 - 1  # bytes that the offsets of Arrow's plain string type can reach
 
@@ -71,11 +72,15 @@ class TableOrigin:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """One quasi-identifier, and what every class holds of it."""
+    """One quasi-identifier, and what its cells hold: the different ones, or one for every class.
 
+    `number` is the cell of each class, None where every class has its own.
+    """
+
+    j: int
     column: QuasiColumn
     form: Form
-    codes: NDArray[np.int32]
+    number: NDArray[np.int32] | None
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     several: NDArray[np.bool_]  # more than one value, no null
@@ -98,47 +103,45 @@ class ClassCells:
     origin : Origin
     encoded : Encoded
     partition : Partition
-    hulls : Hulls
+    covers : Covers
     """
 
     origin: Origin
     encoded: Encoded
     partition: Partition
-    hulls: Hulls
+    covers: Covers
 
     @classmethod
     def of(
-        cls, origin: Origin, encoded: Encoded, partition: Partition, hulls: Hulls | None = None
+        cls, origin: Origin, encoded: Encoded, partition: Partition, covers: Covers | None = None
     ) -> ClassCells:
         """Return the cells of a partition, or raise when a column cannot be published in its form.
 
-        `hulls` are the partition's, where they are known already.
+        `covers` are the partition's, where they are known already.
         """
         _check_levels(encoded, partition)
         used = _without_unused_trees(origin, encoded)
-        if hulls is None or used is not encoded:
-            hulls = Hulls.of(used, partition)
-        return cls(origin, used, partition, hulls)
+        covers = Covers(encoded, partition) if covers is None else covers
+        return cls(origin, used, partition, covers if used is encoded else covers.recoded(used))
 
     def view(self, j: int) -> View:
-        """Return what every class holds of one quasi-identifier."""
-        column, hulls = self.encoded.quasi[j], self.hulls
-        mixed = hulls.nothing_told(j)
-        distinct = hulls.distinct[:, j]
-        return View(
-            column=column,
-            form=_form(column),
-            codes=self.encoded.column(j),
-            low=hulls.low[:, j],
-            high=hulls.high[:, j],
-            several=(distinct > 1) & ~mixed,
-            mixed=mixed,
-            empty=distinct == 0,
-            level=self.partition.level(j),
-        )
+        """Return what the cells of one quasi-identifier hold."""
+        cover, form = self.covers[j], _form(self.encoded.quasi[j])
+        hulls, mixed = cover.hulls, cover.nothing_told()
+        low, high, distinct = hulls.low[:, 0], hulls.high[:, 0], hulls.distinct[:, 0]
+        held: list[NDArray[Any]] = [low, high, (distinct > 1) & ~mixed, mixed, distinct == 0]
+        number: NDArray[np.int32] | None = cover.number
+        if form not in _BY_CELL:  # what a class publishes depends on more than what its cell says
+            held, number = [of_cell[number] for of_cell in held], None
+        column, level = self.encoded.quasi[j], self.partition.level(j)
+        return View(j, column, form, number, held[0], held[1], held[2], held[3], held[4], level)
+
+    def codes(self, view: View) -> NDArray[np.int32]:
+        """Return the codes of all records in one quasi-identifier."""
+        return self.encoded.column(view.j)
 
     def cells(self, view: View, *, starred: bool) -> list[pa.Array] | None:
-        """Return the published columns of one quasi-identifier, one cell per class: one, or two for bounds.
+        """Return the published columns of one quasi-identifier, cell by cell: one column, or two for bounds.
 
         None for a column that is published exactly as it was read. With `starred`, a last cell follows that
         suppressed records show: no value in its own type, ``*`` among texts.
@@ -170,11 +173,11 @@ class ClassCells:
         if is_text(self.origin.kind(view.column.name)):
             return False
         # Values a hierarchy does not know all became its root: publishing them as they were would undo that.
-        present = np.bincount(view.codes, minlength=view.column.size + 1)[: view.column.size]
+        present = np.bincount(self.encoded.stored(view.j), minlength=view.column.size + 1)[: view.column.size]
         return self.origin.distinct(view.column.name) == np.count_nonzero(present)
 
     def _general(self, view: View) -> pa.Array:
-        """Return texts, one per class: intervals, value sets or nodes of the hierarchy."""
+        """Return texts, one per cell: intervals, value sets or nodes of the hierarchy."""
         if view.form is Form.ANCESTOR:
             return self._nodes(view)
         texts = value_texts(view.column.values)
@@ -191,7 +194,7 @@ class ClassCells:
         return pc.if_else(pa.array(view.several), wide, single.cast(wide.type))
 
     def _nodes(self, view: View) -> pa.Array:
-        """Return the label of the lowest common node of every class."""
+        """Return the label of the lowest common node of every cell."""
         tree = view.column.tree
         assert tree is not None
         nodes = np.full(len(view.low), tree.root, dtype=np.int32)
@@ -200,19 +203,20 @@ class ClassCells:
         return pa.array(node_texts(tree.labels, tree.root), type=pa.string()).take(pa.array(nodes))
 
     def _lists(self, view: View, parts: pa.Array) -> pa.Array:
-        """Return the values of every class as one text, in the column's order, with commas between."""
-        classes, codes, _ = self._counts(view)
-        listed = view.several[classes]
-        lengths = np.bincount(classes[listed], minlength=self.partition.classes)
+        """Return the values of every cell as one text, in the column's order, with commas between."""
+        held = self.covers[view.j].listed
+        assert held is not None
+        listed = view.several[held.classes]
+        lengths = np.bincount(held.classes[listed], minlength=len(view.low))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        values = parts.take(pa.array(codes[listed])).cast(pa.large_string())
+        values = parts.take(pa.array(held.values[listed])).cast(pa.large_string())
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), values)
         joined = pc.binary_join(lists, pa.scalar(", ", values.type))
         return joined if joined.nbytes > _LARGEST_TEXT else joined.cast(pa.string())
 
     def _counts(self, view: View) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return (class, code, count) for every value in every class, sorted."""
-        found = class_values(view.codes, view.column.size + 1, self.partition)
+        found = class_values(self.codes(view), view.column.size + 1, self.partition)
         return found.classes, found.values, found.counts
 
     def _majority(self, view: View) -> pa.Array:
@@ -221,7 +225,7 @@ class ClassCells:
         assert items is not None
         assert separator is not None
         order = self.partition.order
-        record, item = items.entries(view.codes[order])
+        record, item = items.entries(self.codes(view)[order])
         keys = self.partition.labels[order][record].astype(np.int64) * len(items.names) + item
         found, counts = np.unique(keys, return_counts=True)
         classes, held = np.divmod(found, max(len(items.names), 1))
@@ -262,20 +266,20 @@ class ClassCells:
         # Distances from the class's least value: sums of large numbers (seconds since 1970) stay exact, and
         # a class of one value gets that value.
         base = numbers[view.low]
-        spread = numbers[view.codes[self.partition.order]] - np.repeat(base, self.partition.sizes)
+        spread = numbers[self.codes(view)[self.partition.order]] - np.repeat(base, self.partition.sizes)
         sums = np.add.reduceat(spread, self.partition.offsets[:-1])
         return np.asarray(base + sums / self.partition.sizes, dtype=np.float64)
 
     def _middle(self, view: View) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the lower and the upper middle code of every class."""
         order = self.partition.order
-        codes = view.codes[order]
+        codes = self.codes(view)[order]
         codes = codes[np.lexsort((codes, self.partition.labels[order]))]
         start, sizes = self.partition.offsets[:-1], self.partition.sizes
         return codes[start + (sizes - 1) // 2], codes[start + sizes // 2]
 
     def _typed(self, view: View, codes: NDArray[np.int32], starred: bool) -> pa.Array:
-        """Return one value per class in the column's own type; null where a class says nothing."""
+        """Return one value per cell in the column's own type; null where it says nothing."""
         source = self.origin.kind(view.column.name)
         values = view.column.values
         chosen = _with_last(pa.array(codes, mask=view.empty | view.mixed), None, starred)

@@ -129,7 +129,7 @@ class _Recoder:
     data: pa.Table
     classes: ClassCells
     rows: NDArray[np.int64]
-    row_class: pa.Array  # the class of each published record; one past the last for a starred one
+    row_class: NDArray[np.int64]  # of each published record; one past the last for a starred one
     starred: bool
     draws: Draws
 
@@ -144,7 +144,7 @@ class _Recoder:
         draws: Draws,
     ) -> _Recoder:
         labels = partition.labels[rows]
-        row_class = pa.array(np.where(labels < 0, partition.classes, labels).astype(np.int64))
+        row_class = np.where(labels < 0, partition.classes, labels).astype(np.int64)
         classes = ClassCells.of(TableOrigin(data), encoded, partition)
         return cls(data, classes, rows, row_class, starred, draws)
 
@@ -156,7 +156,7 @@ class _Recoder:
         made = self.classes.cells(view, starred=self.starred)
         if made is None:
             return [self.data.column(name).take(pa.array(self.rows))]
-        return [self._spread(cells) for cells in made]
+        return [self._spread(view, cells) for cells in made]
 
     def _noised(self, view: View) -> pa.Array:
         """Return a number drawn inside its class for every published record; null where that says nothing."""
@@ -169,16 +169,20 @@ class _Recoder:
         )
         extent, drawn = Extent(low, high, mean), self.draws.take(len(labels))
         if view.form is Form.RANDOM:
-            own = np.where(hidden, 0.0, numbers[view.codes[self.rows]])
+            own = np.where(hidden, 0.0, numbers[self.classes.codes(view)[self.rows]])
             return typed_numbers(view, wrapped_around(own, extent, drawn), hidden)
         return typed_numbers(view, between(extent, view.column.spec.rho, drawn), hidden)
 
-    def _spread(self, cells: pa.Array) -> pa.Array | pa.ChunkedArray:
+    def _spread(self, view: View, cells: pa.Array) -> pa.Array | pa.ChunkedArray:
         """Return the cells of the classes, one per published record."""
-        published = cells.nbytes / max(len(cells), 1) * len(self.row_class)
-        if pa.types.is_string(cells.type) and published > _LARGEST_TEXT / 4:
-            cells = cells.cast(pa.large_string())
-        return without_unused_categories(cells.take(self.row_class))
+        number = (
+            self.row_class if view.number is None else np.append(view.number, len(cells) - 1)[self.row_class]
+        )
+        if pa.types.is_string(cells.type):
+            lengths = pc.fill_null(pc.binary_length(cells), 0).to_numpy()
+            if lengths @ np.bincount(number, minlength=len(cells)) > _LARGEST_TEXT / 4:
+                cells = cells.cast(pa.large_string())
+        return without_unused_categories(cells.take(pa.array(number)))
 
 
 def without_unused_categories(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -15,8 +15,8 @@ from shoal import registry
 from shoal.encoding import Encoded, encode
 from shoal.errors import DataError, ParameterError, PolicyError, UnknownName
 from shoal.metrics.class_sizes import Discernibility, NormalisedAverageClass
+from shoal.metrics.covers import Covers
 from shoal.metrics.diversity import ClassificationMetric, EqualDiversity, SensitiveDiversity
-from shoal.metrics.hulls import Hulls
 from shoal.metrics.measure import measure
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
@@ -146,14 +146,14 @@ def test_metrics_without_a_meaning_are_left_out() -> None:
     assert "cavg-achieved" not in measured([-1, -1, -1, -1, -1])
 
 
-def test_known_hulls_are_used() -> None:
+def test_known_covers_are_used() -> None:
     chosen = policy()
     encoded = encode(table(), chosen)
     partition = shoal.Partition.from_labels(np.array([0, 0, 1, 1, 1]))
     other = shoal.Partition.from_labels(np.array([0, 1, 1, 1, 0]))
-    found = measure(encoded, partition, chosen, ["gcp"], Hulls.of(encoded, partition))
+    found = measure(encoded, partition, chosen, ["gcp"], Covers(encoded, partition))
     assert found == measure(encoded, partition, chosen, ["gcp"])
-    assert found != measure(encoded, partition, chosen, ["gcp"], Hulls.of(encoded, other))
+    assert found != measure(encoded, partition, chosen, ["gcp"], Covers(encoded, other))
 
 
 def test_threads_give_the_same_hulls() -> None:
@@ -174,7 +174,7 @@ def test_measured_shows_no_data() -> None:
     chosen = policy()
     encoded: Encoded = encode(table(), chosen)
     partition = shoal.Partition.single(5)
-    assert "gout" not in repr(Measured(encoded, partition, Hulls.of(encoded, partition), chosen))
+    assert "gout" not in repr(Measured(encoded, partition, Covers(encoded, partition), chosen))
 
 
 @pytest.mark.parametrize("name", registry.names("metrics"))

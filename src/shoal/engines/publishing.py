@@ -63,17 +63,17 @@ class ClassColumn:
     cells: pa.Array
 
     @classmethod
-    def of(cls, name: str, by_class: pa.Array) -> ClassColumn:
-        """Return the column from one cell per class."""
-        is_dictionary = pa.types.is_dictionary(by_class.type)
-        encoded = without_unused_categories(by_class) if is_dictionary else by_class.dictionary_encode()
+    def of(cls, name: str, made: pa.Array, number: NDArray[np.integer] | None) -> ClassColumn:
+        """Return the column from its cells and the cell of each class, None where each has its own."""
+        is_dictionary = pa.types.is_dictionary(made.type)
+        encoded = without_unused_categories(made) if is_dictionary else made.dictionary_encode()
         cells = encoded.dictionary
-        number = (
+        place = (
             encoded.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
         )
         if encoded.null_count:
             cells = pa.concat_arrays([cells, pa.nulls(1, cells.type)])
-        return cls(name, by_class.type, number, cells)
+        return cls(name, made.type, place if number is None else place[number], cells)
 
     @property
     def as_dictionary(self) -> bool:
@@ -192,9 +192,14 @@ def make_plan(blocks: Blocks, cells: ClassCells, policy: Policy, *, starred: boo
     for name in blocks.schema.names:
         column = roles.get(name, Column(name, Role.OTHER))
         if column.role is Role.QUASI:
-            by_class = cells.cells(cells.view(places[name]), starred=starred)
-            if by_class is not None:
-                own = [ClassColumn.of(n, c) for n, c in zip(column.published_names, by_class, strict=True)]
+            view = cells.view(places[name])
+            texts = cells.cells(view, starred=starred)
+            if texts is not None:
+                number = view.number
+                if number is not None and starred:
+                    number = np.append(number, len(texts[0]) - 1)
+                pairs = zip(column.published_names, texts, strict=True)
+                own = [ClassColumn.of(n, cells_of, number) for n, cells_of in pairs]
                 made.update((one.name, one) for one in own)
                 fields += [pa.field(one.name, one.kind) for one in own]
                 continue

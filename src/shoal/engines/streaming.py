@@ -88,20 +88,20 @@ def release_blocks(
     VerificationFailed, WriteError
         As for `Release.write`. What stood at the target is untouched.
     """
-    from ..metrics.hulls import Hulls
+    from ..metrics.covers import Covers
     from ..metrics.measure import measure
 
     policy = prepared.policy
     with run.progress.stage("recoding"):
         ordered = prepared.sort_by_class(partition)
-        hulls = Hulls.of(prepared.encoded, ordered)
+        covers = Covers(prepared.encoded, ordered)
         origin = BlockOrigin(prepared.blocks, lambda: class_order(partition))
-        cells = ClassCells.of(origin, prepared.encoded, ordered, hulls)
+        cells = ClassCells.of(origin, prepared.encoded, ordered, covers)
         starred = policy.suppressed == "star" and partition.suppressed > 0
         plan = make_plan(prepared.blocks, cells, policy, starred=starred, key=target.key)
     with run.progress.stage("measuring"):
-        metrics = measure(prepared.encoded, ordered, policy, hulls=hulls, frugal=True)
-    del ordered, hulls, cells
+        metrics = measure(prepared.encoded, ordered, policy, covers=covers, frugal=True)
+    del ordered, covers, cells
     prepared.forget()
     with reporting(target.path), workspace(target.path) as folder:
         draft = _Draft(prepared, partition, plan, target, folder)

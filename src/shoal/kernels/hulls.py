@@ -79,6 +79,18 @@ def class_hulls_parallel(
 
 
 @njit(cache=True)
+def class_words(
+    codes: NDArray[np.int32], order: NDArray[np.int32], offsets: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Return, per class, a word whose bit c is set where code c occurs; codes are below 64."""
+    words = np.zeros(len(offsets) - 1, np.uint64)
+    for c in range(len(words)):
+        for i in range(offsets[c], offsets[c + 1]):
+            words[c] |= np.uint64(1) << np.uint64(codes[order[i]])
+    return words
+
+
+@njit(cache=True)
 def class_costs(hulls: NDArray[np.int32], space: Space, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the cost of every class in whole numbers, all records and columns together."""
     costs = np.zeros(len(sizes), np.int64)

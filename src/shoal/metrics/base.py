@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from ..encoding import Encoded
 from ..params import Parameterised
 from ..partitions import Partition
-from .cells import Cells, ClassValues, class_values
+from .cells import ClassValues, class_values
 
 if TYPE_CHECKING:
     from ..models.statistics import ClassStatistics
     from ..policy import Policy
     from ..recode import Published
+    from .covers import Cover, Covers
     from .hulls import Hulls
 
 T = TypeVar("T")
@@ -31,10 +32,10 @@ class Measured:
 
     encoded: Encoded
     partition: Partition
-    hulls: Hulls
+    covers: Covers
     policy: Policy
     published: Published | None = None
-    frugal: bool = False  # make again what several metrics need, and hold less at a time
+    frugal: bool = False  # make again what several metrics need where it is large, and hold less at a time
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -48,6 +49,13 @@ class Measured:
         return self.partition.suppressed
 
     @cached_property
+    def hulls(self) -> Hulls:
+        """What every class covers, all columns at once: 16 bytes a class and column."""
+        from .hulls import Hulls
+
+        return Hulls.of(self.encoded, self.partition)
+
+    @cached_property
     def loss(self) -> NDArray[np.float64]:
         """What each record of a class loses in each column, float64[g, q]."""
         return self.hulls.loss()
@@ -59,9 +67,9 @@ class Measured:
 
         return class_statistics(self.encoded, self.partition)
 
-    def keep(self, key: str, make: Callable[[], T]) -> T:
-        """Return what `make` makes, made once for each `key`."""
-        if self.frugal:
+    def keep(self, key: str, make: Callable[[], T], *, large: bool = True) -> T:
+        """Return what `make` makes, made once for each `key`; what is `large` is not kept if frugal."""
+        if self.frugal and large:
             return make()
         if key not in self._kept:
             self._kept[key] = make()
@@ -73,6 +81,15 @@ class Measured:
         codes, size = self.encoded.column_codes(name)
         return self.keep(f"class values of {name}", lambda: class_values(codes, size, self.partition))
 
+    def value_counts(self, j: int) -> NDArray[np.int64]:
+        """Return how many records have each code of a quasi-identifier, null being the last."""
+
+        def count() -> NDArray[np.int64]:
+            size = self.encoded.quasi[j].size + 1
+            return np.bincount(self.encoded.stored(j), minlength=size)
+
+        return self.keep(f"value counts of {j}", count, large=False)
+
     def most_frequent(self, name: str) -> NDArray[np.int64]:
         """Return how often each class's most frequent value of a column occurs in it."""
         from ..kernels.class_values import most_frequent
@@ -80,10 +97,12 @@ class Measured:
         codes, size = self.encoded.column_codes(name)
         return most_frequent(codes, size, self.partition.order, self.partition.offsets)
 
-    def cells(self, j: int) -> Cells:
-        """Return what every class publishes in one quasi-identifier."""
-        name = self.encoded.quasi[j].name
-        return self.keep(f"cells of {name}", lambda: Cells.of(self.hulls, j, lambda: self.class_values(name)))
+    def by_column(self, by_cell: Callable[[Cover], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return float64[q]: mean over records of a loss per cell of each column, 1 if suppressed."""
+        covers = [self.covers[j] for j in range(len(self.encoded.quasi))]
+        total = np.array([float(cover.hulls.sizes @ by_cell(cover)) for cover in covers])
+        found: NDArray[np.float64] = (total + self.suppressed) / self.records
+        return found
 
     def mean_by_column(self, by_class: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return float64[q]: mean over records of a loss per class and column, 1 if suppressed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,17 +75,16 @@ class Cells:
     listed: ClassValues | None
 
     @classmethod
-    def of(cls, hulls: Hulls, j: int, values: Callable[[], ClassValues]) -> Cells:
-        """Return the cells of column `j`; `values` is called when the column publishes value sets."""
+    def of(cls, hulls: Hulls, j: int, listed: ClassValues | None) -> Cells:
+        """Return the cells of column `j`; `listed` are their values where the column publishes value sets."""
         column = hulls.quasi[j]
         first, last = hulls.low[:, j].astype(np.int64), hulls.high[:, j].astype(np.int64)
-        everything = hulls.tells_nothing()[:, j]
+        everything = hulls.nothing_told(j)
         if column.tree is not None:
             some = hulls.distinct[:, j] > 0
             begins, ends = _leaf_runs(column.tree)
             nodes = hulls.nodes(j)
             first[some], last[some] = begins[nodes], ends[nodes]
-        listed = values() if column.tree is None and column.positions is None else None
         return cls(column, first, last, everything, listed)
 
     @property

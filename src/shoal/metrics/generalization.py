@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Measured, Metric
+from .covers import Cover
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class GlobalCertaintyPenalty(Metric):
     high: ClassVar[float] = 1.0
 
     def compute(self, measured: Measured) -> float:
-        return float(measured.mean_by_column(measured.loss).mean())
+        return float(_mean_loss(measured).mean())
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class CertaintyPenalty(Metric):
     high: ClassVar[float] = 1.0
 
     def compute(self, measured: Measured) -> dict[str, float]:
-        return _by_name(measured, measured.mean_by_column(measured.loss))
+        return _by_name(measured, _mean_loss(measured))
 
 
 @dataclass(frozen=True)
@@ -116,12 +117,7 @@ class LossMetric(Metric):
     high: ClassVar[float] = 1.0
 
     def compute(self, measured: Measured) -> float:
-        loss = measured.loss.copy()
-        for j, column in enumerate(measured.encoded.quasi):
-            if column.tree is None and column.positions is None:
-                loss[:, j] = measured.hulls.distinct[:, j] > 1
-        loss[measured.hulls.tells_nothing()] = 1.0
-        return float(measured.mean_by_column(loss).mean())
+        return float(measured.by_column(_flat_loss).mean())
 
 
 @dataclass(frozen=True)
@@ -143,12 +139,7 @@ class ILoss(Metric):
     high: ClassVar[float] = 1.0
 
     def compute(self, measured: Measured) -> float:
-        loss = np.empty(measured.hulls.low.shape)
-        for j, column in enumerate(measured.encoded.quasi):
-            covered = measured.cells(j).total(np.ones(column.size + 1))
-            loss[:, j] = (covered - 1) / max(column.size, 1)
-        loss[measured.hulls.tells_nothing()] = 1.0
-        return float(measured.mean_by_column(loss).mean())
+        return float(measured.by_column(_share_covered).mean())
 
 
 @dataclass(frozen=True)
@@ -171,12 +162,7 @@ class Precision(Metric):
     high: ClassVar[float] = 1.0
 
     def compute(self, measured: Measured) -> float:
-        quasi = measured.encoded.quasi
-        climbed = np.stack(
-            [measured.hulls.climbed(j) / max(column.top, 1) for j, column in enumerate(quasi)], axis=1
-        )
-        climbed[measured.hulls.tells_nothing()] = 1.0
-        return float(1 - measured.mean_by_column(climbed).mean())
+        return float(1 - measured.by_column(_share_climbed).mean())
 
 
 def _by_name(measured: Measured, values: NDArray[np.float64]) -> dict[str, float]:
@@ -184,7 +170,33 @@ def _by_name(measured: Measured, values: NDArray[np.float64]) -> dict[str, float
     return dict(zip(names, values.tolist(), strict=True))
 
 
+def _mean_loss(measured: Measured) -> NDArray[np.float64]:
+    return measured.keep("mean loss", lambda: measured.by_column(Cover.loss), large=False)
+
+
 def _mean_height_loss(measured: Measured) -> NDArray[np.float64]:
-    return measured.keep(
-        "mean height loss", lambda: measured.mean_by_column(measured.hulls.loss(heights=True))
-    )
+    def losses() -> NDArray[np.float64]:
+        return measured.by_column(lambda cover: cover.loss(heights=True))
+
+    return measured.keep("mean height loss", losses, large=False)
+
+
+def _flat_loss(cover: Cover) -> NDArray[np.float64]:
+    loss = cover.loss()
+    if cover.column.tree is None and cover.column.positions is None:
+        loss = (cover.hulls.distinct[:, 0] > 1).astype(np.float64)
+    loss[cover.nothing_told()] = 1.0
+    return loss
+
+
+def _share_covered(cover: Cover) -> NDArray[np.float64]:
+    size = cover.column.size
+    share: NDArray[np.float64] = (cover.cells().total(np.ones(size + 1)) - 1) / max(size, 1)
+    share[cover.nothing_told()] = 1.0
+    return share
+
+
+def _share_climbed(cover: Cover) -> NDArray[np.float64]:
+    share: NDArray[np.float64] = cover.hulls.climbed(0) / max(cover.column.top, 1)
+    share[cover.nothing_told()] = 1.0
+    return share

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..encoding import Encoded, QuasiColumn
 from ..partitions import Partition
 
-_WORTH_THREADS = 1 << 17  # records; below, starting the threads takes longer than the work
+WORTH_THREADS = 1 << 17  # records; below, starting the threads takes longer than the work
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class Hulls:
 
         codes = np.ascontiguousarray(encoded.codes.T)
         size = np.array([column.size for column in encoded.quasi], dtype=np.int32)
-        parallel = threads and encoded.records >= _WORTH_THREADS
+        parallel = threads and encoded.records >= WORTH_THREADS
         kernel = class_hulls_parallel if parallel else class_hulls
         arrays = kernel(codes, size, partition.order, partition.offsets)
         low, high, distinct, nulls = arrays
@@ -116,7 +116,7 @@ class Hulls:
                 levels[tree.nodes[level, low] == tree.nodes[level, high]] = level
             levels[tree.nodes[0, low] == tree.root] = tree.levels - 1
             found[some] = levels
-        found[self.tells_nothing()[:, j]] = column.top
+        found[self.nothing_told(j)] = column.top
         return found
 
     def loss(self, *, heights: bool = False) -> NDArray[np.float64]:
@@ -132,7 +132,7 @@ class Hulls:
         found = np.empty(self.low.shape)
         for j, column in enumerate(self.quasi):
             found[:, j] = self._column_loss(j, column, heights)
-        found[self.tells_nothing()] = 1.0
+            found[self.nothing_told(j), j] = 1.0
         return found
 
     def _column_loss(self, j: int, column: QuasiColumn, heights: bool) -> NDArray[np.float64]:

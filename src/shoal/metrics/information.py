@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .base import Measured, Metric
 
@@ -41,11 +40,12 @@ class KullbackLeibler(Metric):
         return {column.name: self._of(measured, j) for j, column in enumerate(columns)}
 
     def _of(self, measured: Measured, j: int) -> float:
-        cells, n = measured.cells(j), measured.records
+        cover, n = measured.covers[j], measured.records
+        cells = cover.cells()
         domain = cells.domain
-        share = measured.partition.sizes / (n * cells.total(domain))
+        share = cover.hulls.sizes / (n * cells.total(domain))
         rebuilt = cells.spread(share) + domain * measured.suppressed / (n * domain.sum())
-        original = _value_counts(measured, j) / n
+        original = measured.value_counts(j) / n
         occurs = original > 0
         original, rebuilt = original[occurs], rebuilt[occurs]
         # No share is below this bound; rounding in the running sums behind `rebuilt` could make it so.
@@ -79,16 +79,11 @@ class NonUniformEntropy(Metric):
         missing = whole = 0.0
         all_bits = np.log2(measured.records)
         for j in range(len(measured.encoded.quasi)):
-            counts = _value_counts(measured, j)
+            counts = measured.value_counts(j).astype(np.float64)
             occurring = counts[counts > 0]
             known = float(occurring @ np.log2(occurring))
-            told = np.log2(measured.cells(j).total(counts))
-            missing += float(measured.partition.sizes @ told) + measured.suppressed * all_bits - known
+            cover = measured.covers[j]
+            told = np.log2(cover.cells().total(counts))
+            missing += float(cover.hulls.sizes @ told) + measured.suppressed * all_bits - known
             whole += measured.records * all_bits - known
         return min(1.0, max(0.0, float(missing / whole))) if whole > 0 else 0.0
-
-
-def _value_counts(measured: Measured, j: int) -> NDArray[np.float64]:
-    """Return how often each code of a column occurs, null being the last."""
-    size = measured.encoded.quasi[j].size
-    return np.bincount(measured.encoded.stored(j), minlength=size + 1).astype(np.float64)

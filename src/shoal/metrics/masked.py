@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +16,7 @@ from ..recode import Published
 from ..schema import Form, Kind
 from .base import Measured
 
+_PART = 1 << 18  # records of a part, at least
 NUMBERS = (Form.MEAN, Form.MEDIAN, Form.CENTROID, Form.RHO_NOISE, Form.RANDOM)
 
 
@@ -32,18 +38,94 @@ def scaled_column(
     ("min-max"). A null lies at 0, and so does what is published of a record that nothing is said about. The
     published number of a class is its mean, unless the release draws one for every record.
     """
-    column = measured.encoded.quasi[j]
-    codes = measured.encoded.column(j)
-    assert column.numbers is not None
-    unit = _unit(column.numbers)
-    numbers = column.numbers * unit
-    centre, width = _place(numbers, np.bincount(codes, minlength=column.size + 1)[:-1], scale)
-    by_code = np.append((numbers - centre) / width, 0.0)
-    original = by_code[codes]
-    if measured.published is not None and column.spec.form.noisy:
-        drawn = _drawn(measured.published, measured.partition, column)
-        return original, np.where(np.isnan(drawn), 0.0, (drawn * unit - centre) / width)
+    column, everyone = Scaled.of(measured, j, scale), np.arange(measured.records)
+    original = column.original(everyone)
+    if column.drawn is not None:
+        return original, column.drawn
     return original, _class_means(measured, j, original)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """One column on the scale of its original.
+
+    Attributes
+    ----------
+    codes : unsigned or int32[n]
+    by_code : float64[size + 1]
+        The number of each code; that of null is 0.
+    drawn : float64[n], optional
+        What is published of each record, where the release draws one for each.
+    nothing_told : bool[g]
+        The classes that nothing is said about.
+    """
+
+    codes: NDArray[Any]
+    by_code: NDArray[np.float64]
+    drawn: NDArray[np.float64] | None
+    nothing_told: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, measured: Measured, j: int, scale: str) -> Scaled:
+        """Return a numeric column on a scale."""
+        column, cover = measured.encoded.quasi[j], measured.covers[j]
+        assert column.numbers is not None
+        unit = _unit(column.numbers)
+        centre, width = _place(column.numbers * unit, measured.value_counts(j)[:-1], scale)
+        by_code = np.append((column.numbers * unit - centre) / width, 0.0)
+        drawn = None
+        if measured.published is not None and column.spec.form.noisy:
+            told = _drawn(measured.published, measured.partition, column)
+            drawn = np.where(np.isnan(told), 0.0, (told * unit - centre) / width)
+        return cls(measured.encoded.stored(j), by_code, drawn, cover.nothing_told()[cover.number])
+
+    def original(self, records: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the numbers of some records."""
+        found: NDArray[np.float64] = self.by_code[self.codes[records]]
+        return found
+
+    def published(self, part: Part, original: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what is published of the records of a part, given their numbers."""
+        if self.drawn is not None:
+            drawn: NDArray[np.float64] = self.drawn[part.records]
+            return drawn
+        if part.classes is None:
+            return np.zeros(len(original))
+        sums = np.add.reduceat(original, part.starts)
+        sizes = np.diff(np.append(part.starts, len(original)))
+        means = np.where(self.nothing_told[part.classes], 0.0, sums / sizes)
+        return np.repeat(means, sizes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some of the records: those of a run of classes, or suppressed ones.
+
+    Attributes
+    ----------
+    records : int32 or int64[m]
+    classes : slice, optional
+        None for suppressed records.
+    starts : int64[classes]
+        Where the records of each class begin.
+    """
+
+    records: NDArray[np.integer]
+    classes: slice | None
+    starts: NDArray[np.int64]
+
+
+def parts(partition: Partition) -> Iterator[Part]:
+    """Yield all records class by class, some at a time, the suppressed ones last."""
+    offsets = partition.offsets
+    marks = np.searchsorted(offsets, np.arange(0, len(partition.order) + _PART, _PART))
+    for first, last in itertools.pairwise(np.unique(np.append(marks, partition.classes)).tolist()):
+        begin, end = int(offsets[first]), int(offsets[min(last, partition.classes)])
+        if end > begin:
+            span = slice(first, min(last, partition.classes))
+            yield Part(partition.order[begin:end], span, offsets[span] - begin)
+    if partition.suppressed:
+        yield Part(np.flatnonzero(partition.labels < 0), None, offsets[:0])
 
 
 def _unit(numbers: NDArray[np.float64]) -> float:
@@ -83,6 +165,7 @@ def _class_means(measured: Measured, j: int, original: NDArray[np.float64]) -> N
     """Return the mean of the class of every record, 0 where nothing is published."""
     labels, order = measured.partition.labels, measured.partition.order
     sums = np.bincount(labels[order], weights=original[order], minlength=measured.partition.classes)
-    means = np.where(measured.hulls.tells_nothing()[:, j], 0.0, sums / measured.partition.sizes)
+    cover = measured.covers[j]
+    means = np.where(cover.nothing_told()[cover.number], 0.0, sums / measured.partition.sizes)
     found: NDArray[np.float64] = np.append(means, 0.0)[labels]  # label -1 takes the last
     return found

@@ -10,7 +10,7 @@ from ..encoding import Encoded
 from ..errors import ParameterError, PolicyError
 from ..partitions import Partition
 from .base import Measured, Metric
-from .hulls import Hulls
+from .covers import Covers
 
 if TYPE_CHECKING:
     from ..policy import Policy
@@ -22,7 +22,7 @@ def measure(
     partition: Partition,
     policy: Policy,
     names: Iterable[str | Metric] | None = None,
-    hulls: Hulls | None = None,
+    covers: Covers | None = None,
     published: Published | None = None,
     *,
     frugal: bool = False,
@@ -39,13 +39,13 @@ def measure(
         Where k and t come from.
     names : list of names or metrics, optional
         Which ones; a `Metric` brings its parameters along. All that apply as they are when not given.
-    hulls : Hulls, optional
-        The partition's hulls, where they are known already.
+    covers : Covers, optional
+        What every class covers, where it is known already.
     published : Published, optional
         The table as published, which metrics of numbers read; class means stand for it when not given.
     frugal : bool
-        Whether to leave out costly metrics, and to make what several metrics need once for each and hold
-        less at a time.
+        Whether to leave out costly metrics, and to make what is large and several metrics need once for each,
+        to hold less at a time.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def measure(
     >>> found["gcp"], found["ncp"], found["dm"], found["cavg"]
     (0.375, {'age': 0.375}, 8.0, 1.0)
     """
-    measured = Measured(encoded, partition, hulls or Hulls.of(encoded, partition), policy, published, frugal)
+    measured = Measured(encoded, partition, covers or Covers(encoded, partition), policy, published, frugal)
     found: dict[str, float | dict[str, float]] = {}
     if names is None:
         for metric in _defaults():

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..params import Choice, Flag, param
 from ..schema import Kind
 from .base import Measured, Metric
-from .masked import scaled_column
+from .masked import Scaled, parts
 
 _SCALE = Choice(("z-score", "min-max"))
 _SCALE_HELP = "what a column is divided by: its standard deviation, or its range"
 _REFERENCE = "Domingo-Ferrer and Mateo-Sanz 2002"
+
+
+class _Sums(NamedTuple):
+    """Over all records: squared distances from what is published and from the table's mean, and distances."""
+
+    error: float
+    total: float
+    root_error: float
+    root_total: float
 
 
 @dataclass(frozen=True)
@@ -34,8 +42,8 @@ class _Squares(Metric):
     def applies(self, measured: Measured) -> bool:
         return any(column.kind is Kind.NUMERIC for column in measured.encoded.quasi)
 
-    def _squares(self, measured: Measured) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return measured.keep(f"squares {self.scale}", lambda: _record_squares(measured, self.scale))
+    def _sums(self, measured: Measured) -> _Sums:
+        return measured.keep(f"squares {self.scale}", lambda: _sums(measured, self.scale), large=False)
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class SquaredError(_Squares):
     span: ClassVar[str] = "0 to sst"
 
     def compute(self, measured: Measured) -> float:
-        return float(self._squares(measured)[0].sum())
+        return self._sums(measured).error
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class TotalSquares(_Squares):
     span: ClassVar[str] = "0 to n * q"
 
     def compute(self, measured: Measured) -> float:
-        return float(self._squares(measured)[1].sum())
+        return self._sums(measured).total
 
 
 @dataclass(frozen=True)
@@ -97,19 +105,24 @@ class SquaredErrorShare(_Squares):
     squared: bool = param(Flag(), "whether distances are squared before they are summed", default=True)
 
     def compute(self, measured: Measured) -> float:
-        error, total = self._squares(measured)
-        if not self.squared:
-            error, total = np.sqrt(error), np.sqrt(total)
-        whole = float(total.sum())
-        return 100 * float(error.sum()) / whole if whole > 0 else 0.0
+        sums = self._sums(measured)
+        error, total = (sums.error, sums.total) if self.squared else (sums.root_error, sums.root_total)
+        return 100 * error / total if total > 0 else 0.0
 
 
-def _record_squares(measured: Measured, scale: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, per record, its squared distance from what is published and from the mean of the table."""
-    error, total = np.zeros(measured.records), np.zeros(measured.records)
-    for j, column in enumerate(measured.encoded.quasi):
-        if column.kind is Kind.NUMERIC and column.numbers is not None:
-            original, masked = scaled_column(measured, j, scale)
-            total += original**2
-            error += (original - masked) ** 2
-    return error, total
+def _sums(measured: Measured, scale: str) -> _Sums:
+    """Sum the squared distance of every record from what is published and from the mean of the table."""
+    columns = [
+        Scaled.of(measured, j, scale)
+        for j, column in enumerate(measured.encoded.quasi)
+        if column.kind is Kind.NUMERIC and column.numbers is not None
+    ]
+    found = np.zeros((2, 2))
+    for part in parts(measured.partition):
+        squares = np.zeros((2, len(part.records)))
+        for column in columns:
+            original = column.original(part.records)
+            squares[0] += (original - column.published(part, original)) ** 2
+            squares[1] += original**2
+        found += [squares.sum(axis=1), np.sqrt(squares).sum(axis=1)]
+    return _Sums(*found.ravel().tolist())
