@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .kernels.gauge import Gauge
 
 LOSSES = ("gcp", "lm", "il-normalised")
+SQUARES = "il-sse"
 
 _FEW = 256  # distinct rows; up to here nothing is compiled
 _STEPS = (
@@ -49,7 +50,7 @@ class Certificate:
         The metric it bounds, on the same scale.
     k : int
     bound : float
-        No partition loses less, whichever records it suppresses.
+        No partition loses less, whichever records it suppresses of those that it may.
     how : str
         Which of the bounds of ``docs/explanation/certificate.md`` it is.
     """
@@ -76,7 +77,9 @@ def gap_of(bound: float, achieved: float) -> float:
     return share if share > 1e-9 else 0.0
 
 
-def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True) -> Certificate:
+def certify(
+    encoded: Encoded, k: int, loss: str = "gcp", *, suppressed: int | None = None, threads: bool = True
+) -> Certificate:
     """Return a lower bound on what any partition of a table into classes of `k` or more records loses.
 
     Parameters
@@ -85,8 +88,10 @@ def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True
         The integer view of a table.
     k : int
         The least size of a class.
-    loss : "gcp", "lm" or "il-normalised"
+    loss : "gcp", "lm", "il-normalised" or "il-sse"
         The metric to bound.
+    suppressed : int, optional
+        Records that may be suppressed at most; any number when not given.
     threads : bool
         Whether a large table may be worked on by several threads. False where the caller itself is one of
         several Python threads. The result is the same.
@@ -102,8 +107,10 @@ def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True
     >>> round(certify(encoded, 2).bound, 4)
     0.1909
     """
+    if loss == SQUARES:
+        return _certify_squares(encoded, k, suppressed)
     if loss not in LOSSES:
-        raise UnknownName.nearest("loss with a bound", loss, list(LOSSES))
+        raise UnknownName.nearest("loss with a bound", loss, [*LOSSES, SQUARES])
     rows = rows_of(encoded, loss)
     key = _fingerprint(rows, k)
     found = _REMEMBERED.get(key)
@@ -111,6 +118,22 @@ def certify(encoded: Encoded, k: int, loss: str = "gcp", *, threads: bool = True
         found = _total(rows, k, threads)
         _REMEMBERED.put(key, found)
     return Certificate(loss, k, found.total * (1 - _ROUNDING) / (encoded.records * rows.columns), found.how)
+
+
+def _certify_squares(encoded: Encoded, k: int, suppressed: int | None) -> Certificate:
+    """Return a lower bound on the squared error of class means, in percent of the total."""
+    from .squared_certificate import centred_points, squared_bound
+
+    points = centred_points(encoded)
+    digest = hashlib.blake2b(repr((k, suppressed, points.shape)).encode(), digest_size=32)
+    digest.update(points.data)
+    found = _REMEMBERED.get(digest.digest())
+    if found is None:
+        found = _Total(*squared_bound(points, k, suppressed))
+        _REMEMBERED.put(digest.digest(), found)
+    whole = float(np.nansum(points**2))
+    bound = 100 * found.total * (1 - _ROUNDING) / whole if whole > 0 else 0.0
+    return Certificate(SQUARES, k, bound, found.how)
 
 
 class _Total(NamedTuple):

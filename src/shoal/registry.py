@@ -59,6 +59,8 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "precision": "shoal.metrics.generalization:Precision",
         "bound": "shoal.metrics.optimality:LossBound",
         "gap": "shoal.metrics.optimality:OptimalityGap",
+        "il-sse-bound": "shoal.metrics.optimality:SquaredErrorBound",
+        "il-sse-gap": "shoal.metrics.optimality:SquaredErrorGap",
         "dm": "shoal.metrics.class_sizes:Discernibility",
         "dm-star": "shoal.metrics.class_sizes:DiscernibilityStar",
         "cavg": "shoal.metrics.class_sizes:NormalisedAverageClass",

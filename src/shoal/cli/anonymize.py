@@ -306,6 +306,12 @@ def _certified(gcp: float, bound: float, gap: float) -> str:
     )
 
 
+def _certified_squares(error: float, bound: float, gap: float) -> str:
+    """Return what is known of the least squared error there is, as a sentence."""
+    text = f"squared error (il-sse): {error:.2f}% of the total; no partition into classes of k has less"
+    return f"{text}: proved" if gap == 0 else f"{text} than {bound:.2f}%: {gap:.0%} is not proved unavoidable"
+
+
 def _write_report(release: Release, writing: _Targets, screen: Screen) -> None:
     out = writing.out or STANDARD
     files = {Path(out).name: digest(out)} if Path(out).is_file() else {}
@@ -326,6 +332,10 @@ def _show(release: Described, writing: _Targets, screen: Screen) -> None:
         _show_refinement(refinement, screen)
     if gcp is not None and "bound" in release.metrics:
         screen.line(_certified(gcp, release.metrics["bound"], release.metrics["gap"]))
+    if "il-sse-bound" in release.metrics:
+        screen.line(
+            _certified_squares(*(release.metrics[f"il-sse{name}"] for name in ("", "-bound", "-gap")))
+        )
     if written:
         screen.line(f"Wrote {' and '.join(written)}.")
         screen.advise(f"Next: open {written[0]}; the manifest says what it keeps and how it was made.")

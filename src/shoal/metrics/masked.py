@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..encoding import QuasiColumn, numbers_of
+from ..encoding import Encoded, QuasiColumn, numbers_of
 from ..partitions import Partition
 from ..recode import Published
 from ..schema import Form, Kind
@@ -126,6 +126,16 @@ def parts(partition: Partition) -> Iterator[Part]:
             yield Part(partition.order[begin:end], span, offsets[span] - begin)
     if partition.suppressed:
         yield Part(np.flatnonzero(partition.labels < 0), None, offsets[:0])
+
+
+def centred_column(encoded: Encoded, j: int) -> NDArray[np.float64]:
+    """Return the numbers of one column per record, on the scale of `scaled_column`; NaN for null."""
+    column, codes = encoded.quasi[j], encoded.stored(j)
+    assert column.numbers is not None
+    numbers = column.numbers * _unit(column.numbers)
+    centre, width = _place(numbers, np.bincount(codes, minlength=column.size + 1)[:-1], "z-score")
+    found: NDArray[np.float64] = np.append((numbers - centre) / width, np.nan)[codes]
+    return found
 
 
 def _unit(numbers: NDArray[np.float64]) -> float:

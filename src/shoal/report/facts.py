@@ -139,6 +139,9 @@ def _cost(subject: Subject, utility: Utility | None) -> dict[str, Any]:
         "suppression_limit": subject.policy.suppression,
         "bound": subject.metrics.get("bound"),
         "gap": subject.metrics.get("gap"),
+        "squares": subject.metrics.get("il-sse"),
+        "squares_bound": subject.metrics.get("il-sse-bound"),
+        "squares_gap": subject.metrics.get("il-sse-gap"),
         "refinement": subject.evidence.provenance.get("refinement"),
         "metrics": metrics,
     }

@@ -49,6 +49,9 @@ def _findings(facts: Facts) -> list[str]:
         found.append(f"Loss (gcp): {percent(cost['gcp'])}.")
     if cost["bound"] is not None:
         found.append(f"Least loss there can be, proved: {percent(cost['bound'])}.")
+    if cost["squares_bound"] is not None:
+        least = percent(cost["squares_bound"] / 100)
+        found.append(f"Squared error: {percent(cost['squares'] / 100)}; least there can be, proved: {least}.")
     if cost["by_column"]:
         each = ", ".join(f"{escaped(name)} {percent(loss)}" for name, loss in cost["by_column"].items())
         found.append(f"Loss by column: {each}.")

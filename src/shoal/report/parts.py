@@ -120,6 +120,8 @@ def _cost(facts: Facts) -> Part:
     if cost["gcp"] is not None:
         text = f"On average a cell lost {percent(cost['gcp'])} of its detail."
         blocks.append(Text(text + _certificate(cost)))
+    if cost["squares_bound"] is not None:
+        blocks.append(Text(_squares(cost)))
     if cost["refinement"] is not None:
         blocks += _refinement(cost["refinement"])
     if cost["by_column"]:
@@ -164,6 +166,18 @@ def _certificate(cost: Facts) -> str:
     if cost["gap"] is None:
         return f"{text}same k."
     return f"{text}same k; the rest, {percent(cost['gap'])} of this loss, is not proved unavoidable."
+
+
+def _squares(cost: Facts) -> str:
+    """Return what is known about the least squared error there can be, where means are published."""
+    text = f"Publishing means left {percent(cost['squares'] / 100)} of the squared deviations unexplained."
+    if cost["squares_gap"] == 0:
+        return f"{text} It is proved that no partition of this table leaves less under the same k."
+    least, rest = percent(cost["squares_bound"] / 100), percent(cost["squares_gap"])
+    return (
+        f"{text} It is proved that no partition of this table leaves less than {least} under the same k; the "
+        f"rest, {rest} of this error, is not proved unavoidable."
+    )
 
 
 def _class_sizes(facts: Facts) -> Chart:
