@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,8 +25,8 @@ from shoal.errors import ParameterError
 from shoal.models.statistics import class_statistics
 from shoal.partitions import Partition
 from shoal.policy import Policy
-from shoal.progress import Progress, Run, Stage
-from shoal.refine import Refine, _Search, refined
+from shoal.progress import Progress, Run, Stage, interruptible
+from shoal.refine import Refine, make_search, refined
 from strategies import random_tables
 
 FEW = Refine(moves=300, threads=1)
@@ -138,11 +141,11 @@ def test_dividing_keeps_every_promise_that_held(table: pa.Table, models: list[An
     encoded, whole = encode(table, policy), Partition.single(table.num_rows)
     if failures(class_statistics(encoded, whole), policy):
         return
-    search = _Search(whole, encoded, policy, FEW)
+    search = make_search(whole, encoded, policy, FEW)
     divided = whole.relabelled(search.classes.label)
     assert failures(class_statistics(encoded, divided), policy) == []
     assert (divided.labels >= 0).all()
-    assert search.total == search.loss_of(divided) <= search.before
+    assert search.total == search.costs.loss_of(divided) <= search.before
 
 
 def least_loss(costs: OracleTable, k: int) -> int:
@@ -261,6 +264,28 @@ def test_interrupted_it_releases_the_best_so_far() -> None:
     assert 0 < told["moves"] < 40 * 600
     assert told["after"] < told["before"]
     assert found.sizes.min() >= 3
+
+
+@pytest.mark.parametrize("loss", ["gcp", "sse"])
+def test_one_ctrl_c_at_any_moment_leaves_a_valid_partition(loss: str) -> None:
+    rng = np.random.default_rng(3)
+    table = pa.table({"age": rng.integers(18, 90, 600).tolist(), "pay": rng.integers(0, 999, 600).tolist()})
+    policy = Policy(quasi=["age", "pay"], models=[shoal.KAnonymity(3)]).resolved(table)
+    encoded = encode(table, policy)
+    start = shoal.partition(encoded, policy, algorithm="mondrian")
+    wanted = Refine(loss=loss, seconds=60, threads=1)
+    refined(start, encoded, policy, Run(), Refine(loss=loss, moves=10, threads=1))  # compiles
+    for wait in (0.005, 0.02, 0.06, 0.2):
+        run = Run(1)
+        press = threading.Timer(wait, lambda: os.kill(os.getpid(), signal.SIGINT))
+        with interruptible():  # listens from the beginning, however late the timer finds the processor
+            press.start()
+            found = refined(start, encoded, policy, run, wanted)
+            press.join()
+        told = run.notes["refinement"]
+        assert told["ended"].startswith("interrupted")
+        assert found.sizes.min() >= 3
+        assert told["after"] <= told["before"]
 
 
 def test_what_refine_means() -> None:

@@ -14,9 +14,10 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from .drawing import chance, draw
 from .k_member_index import FLAT, NULL, Columns
 from .pool import Pool, load, make_pool
-from .rebuilding import FAILED, chance, class_loss, draw, regroup, shuffle
+from .rebuilding import FAILED, class_loss, regroup, shuffle
 from .rules import Rules
 from .space import LINE, SET
 from .squaring import Points, load_points, make_sums, regroup_squares

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .rebuilding import FAILED, draw
+from .drawing import draw
+from .rebuilding import FAILED
 from .rules import Rules
 from .stats import Stats, add_record, clear_stats, stats_ok
 
