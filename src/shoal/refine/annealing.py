@@ -70,8 +70,8 @@ class Annealing(Search):
 
 
 def _halved(
-    points: NDArray[np.float64], order: NDArray[np.int64], offsets: NDArray[np.int64], k: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    points: NDArray[np.float64], order: NDArray[np.int32], offsets: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return (order, offsets) with every class of 2k records or more cut in the middle of its widest side."""
     sizes, begin = np.diff(offsets), offsets[:-1]
     widths = [
