@@ -112,10 +112,10 @@ def certify(
     if loss not in LOSSES:
         raise UnknownName.nearest("loss with a bound", loss, [*LOSSES, SQUARES])
     rows = rows_of(encoded, loss)
-    key = _fingerprint(rows, k)
+    key = _fingerprint(rows, k, suppressed != 0)
     found = _REMEMBERED.get(key)
     if found is None:
-        found = _total(rows, k, threads)
+        found = _exactly(encoded, rows, k, loss, suppressed != 0) or _total(rows, k, threads)
         _REMEMBERED.put(key, found)
     return Certificate(loss, k, found.total * (1 - _ROUNDING) / (encoded.records * rows.columns), found.how)
 
@@ -168,12 +168,27 @@ class _Memory:
 _REMEMBERED = _Memory(_KEPT)
 
 
-def _fingerprint(rows: Rows, k: int) -> bytes:
+def _fingerprint(rows: Rows, k: int, dropping: bool) -> bytes:
     """Return a digest of everything the bound depends on; nothing of the table can be told from it."""
-    digest = hashlib.blake2b(repr((k, rows.fixed, rows.columns, rows.values.shape)).encode(), digest_size=32)
+    digest = hashlib.blake2b(
+        repr((k, dropping, rows.fixed, rows.columns, rows.values.shape)).encode(), digest_size=32
+    )
     for part in (*rows.gauge, rows.values, rows.weight):
         digest.update(np.ascontiguousarray(part).data)
     return digest.digest()
+
+
+def _exactly(encoded: Encoded, rows: Rows, k: int, loss: str, dropping: bool) -> _Total | None:
+    """Return the least loss there is where only one column loses anything, None where it is not found."""
+    if len(rows.values) != 1:
+        return None
+    from .one_column import solve_column
+
+    solved = solve_column(encoded, k, loss, dropping=dropping)
+    if solved is None:
+        return None
+    fixed = rows.fixed * encoded.records
+    return _Total(solved.cost + fixed, "exact, one column")
 
 
 def _total(rows: Rows, k: int, threads: bool) -> _Total:

@@ -188,3 +188,37 @@ def test_where_a_level_is_the_most_local_is_tried() -> None:
     encoded = encoded_of(people(40), shoal.Policy(quasi={"town": column}, models=[shoal.KAnonymity(2)]))
     names = [start.name for start in Auto().starts(encoded)]
     assert "local" in names
+
+
+@pytest.mark.parametrize("kind", ["numbers", "hierarchy", "flat", "means"])
+def test_in_one_column_the_least_loss_is_found_and_proved(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    towns = {"10115": 40, "10117": 3, "20095": 2, "20097": 4, "30159": 2}
+    table = pa.table({"x": [town for town, count in towns.items() for _ in range(count)]})
+    quasi: dict[str, Any] = {"x": shoal.Hierarchy.prefix()}
+    if kind == "flat":
+        table, quasi = pa.table({"x": ["yes"] * 40 + ["no"] * 3}), {"x": "categorical"}
+    elif kind != "hierarchy":
+        table = pa.table({"x": np.round(rng.lognormal(3, 1, 120), 1)})
+        quasi = {"x": shoal.Column("x", kind="numeric", form="mean" if kind == "means" else "auto")}
+    release = shoal.anonymize(table, shoal.Policy(quasi=quasi, models=[shoal.KAnonymity(5)]))
+    told = release.evidence.provenance["auto"]
+    assert [one["algorithm"] for one in told["tried"]] == ["optimal-1d"]
+    assert "proved" in told["because"]
+    loss, gap = ("il-sse", "il-sse-gap") if kind == "means" else ("gcp", "gap")
+    assert release.metrics[gap] == 0
+    assert release.metrics[loss] == pytest.approx(
+        release.metrics["il-sse-bound" if kind == "means" else "bound"]
+    )
+    assert release.metrics[loss] > 0
+
+
+def test_what_else_is_promised_or_allowed_is_not_proved() -> None:
+    table = people(120)
+    for more in ({"suppression": 0.1}, {"models": [shoal.KAnonymity(4), shoal.LDiversity(2)]}):
+        policy = shoal.Policy(
+            **{"quasi": ["age"], "sensitive": ["disease"], "models": [shoal.KAnonymity(4)], **more}
+        )
+        told = shoal.anonymize(table, policy).evidence.provenance["auto"]
+        assert len(told["tried"]) > 1
+        assert "proved" not in told["because"]

@@ -280,9 +280,9 @@ def test_a_bound_is_found_once_for_a_table_and_a_k(monkeypatch: pytest.MonkeyPat
     assert asked == [3]
     certify(random_table(30, 21)[0], 3, "lm")
     certify(random_table(30, 21)[0], 4)
-    certify(both(("age",), [(20,)] * 3 + [(30,)] * 3)[0], 2)
-    certify(both(("age",), [(20,)] * 4 + [(30,)] * 3)[0], 2)
-    certify(both(("age",), [(20,)] * 4 + [(None,)] * 3)[0], 2)
+    certify(both(("age", "pay"), [(20, 0.0)] * 3 + [(30, 1.0)] * 3)[0], 2)
+    certify(both(("age", "pay"), [(20, 0.0)] * 4 + [(30, 1.0)] * 3)[0], 2)
+    certify(both(("age", "pay"), [(20, 0.0)] * 4 + [(None, 1.0)] * 3)[0], 2)
     assert asked == [3, 3, 4, 2, 2, 2]
     assert certify(random_table(30, 21)[0], 3) == first  # found anew: only the last four are kept
     assert asked == [3, 3, 4, 2, 2, 2, 3]

@@ -13,6 +13,7 @@ from ..encoding import Encoded
 from ..enforce import enforce_levels
 from ..errors import PolicyUnsatisfiable
 from ..metrics.hulls import Hulls
+from ..one_column import only_column
 from ..params import Integer, Optional, Real, param
 from ..partitions import Partition
 from ..progress import Run
@@ -101,12 +102,14 @@ class Auto(Algorithm):
             return self.choose(encoded).partition(encoded, rules, run)
         trial = _Trial(encoded, rules, run, run.policy)
         for start in self.starts(encoded):
+            if trial.proved:
+                break
             if self.seconds is None or trial.best is None or trial.seconds < self.seconds:
                 trial.attempt(start)
         if trial.best is None:
             assert trial.refusal is not None
             raise trial.refusal
-        refine = None if run.refining else self._refine(encoded, rules.k, trial)
+        refine = None if run.refining or trial.proved else self._refine(encoded, rules.k, trial)
         if refine is not None:
             trial.refine(refine)
         run.notes["auto"] = trial.told()
@@ -120,10 +123,10 @@ class Auto(Algorithm):
         """Return what is worth trying on a table, the cheapest first."""
         n, q = encoded.records, len(encoded.quasi)
         found: list[Algorithm] = [Mondrian()]
+        if _one_column(encoded):
+            found.insert(0, OptimalOneDimensional(loss="sse" if means_of_numbers(encoded) else "gcp"))
         if means_of_numbers(encoded) and n <= _SQUARED:
             found.append(Mdav())
-        if q == 1 and encoded.quasi[0].numbers is not None and encoded.quasi[0].tree is None:
-            found.append(OptimalOneDimensional())
         if n >= _SMALL and n * q <= _MANY_CELLS:
             found.append(Dop(search=None if n * q <= _CUT_CELLS else False, parallel=False))
         limited = any(column.highest < column.top for column in encoded.quasi)
@@ -155,6 +158,15 @@ class Auto(Algorithm):
         return Refine(loss=trial.measure, seconds=left, moves=moves)
 
 
+def _one_column(encoded: Encoded) -> bool:
+    """Return whether one column is left whose least loss is known to be found, or an order to cut."""
+    only = only_column(encoded)
+    if only is None:
+        return False
+    column = encoded.quasi[only]
+    return column.numbers is not None or column.tree is not None or column.size <= 2
+
+
 def means_of_numbers(encoded: Encoded) -> bool:
     """Return whether all quasi-identifiers are numbers published as one number for the class."""
     return all(column.spec.form in _MEANS and column.numbers is not None for column in encoded.quasi)
@@ -171,6 +183,7 @@ class _Trial:
     best: Partition | None = None
     loss: float = np.inf
     chosen: str = ""
+    proved: bool = False
     refusal: PolicyUnsatisfiable | None = None
     refinement: dict[str, Any] | None = None
     tried: list[dict[str, Any]] = field(default_factory=list)
@@ -192,8 +205,8 @@ class _Trial:
         own = replace(self.run, notes={})
         told: dict[str, Any] = {"algorithm": start.name}
         try:
-            made = start.partition(self.encoded, self.rules, own)
-            made = enforce_levels(made, self.encoded, self.policy, own)
+            first = start.partition(self.encoded, self.rules, own)
+            made = enforce_levels(first, self.encoded, self.policy, own)
         except PolicyUnsatisfiable as refusal:
             self.refusal = self.refusal or refusal
             told["loss"] = None
@@ -201,7 +214,14 @@ class _Trial:
             told["loss"] = loss = loss_of(made, self.encoded, self.measure)
             if self.best is None or loss < self.loss:
                 self.best, self.loss, self.chosen = made, loss, start.name
+            if own.notes.get("proved") == self.measure and self._asks_for_k_alone():
+                self.proved = np.array_equal(first.labels, made.labels)
         self.tried.append({**told, "seconds": round(self.seconds - before, 2)})
+
+    def _asks_for_k_alone(self) -> bool:
+        """Return whether nothing but k-anonymity is promised and nothing may be suppressed."""
+        models = {model.name for model in self.policy.models}
+        return models == {"k-anonymity"} and self.policy.suppression == 0
 
     def refine(self, refine: Refine) -> None:
         """Refine the best start."""
@@ -219,11 +239,14 @@ class _Trial:
     def told(self) -> dict[str, Any]:
         """Return what was tried and why one was chosen, as plain values."""
         kept = sum(one["loss"] is not None for one in self.tried)
+        why = f"least {self.measure} of {kept} that keep the policy, {len(self.tried)} tried"
+        if self.proved:
+            why = f"it is proved that no partition has less {self.measure}"
         return {
             "measure": self.measure,
             "tried": self.tried,
             "chosen": self.chosen,
-            "because": f"least {self.measure} of {kept} that keep the policy, {len(self.tried)} tried",
+            "because": why,
             "refinement": self.refinement,
         }
 

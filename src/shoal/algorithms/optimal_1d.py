@@ -29,6 +29,9 @@ class OptimalOneDimensional(Algorithm):
     For several columns the cut is the best one along a path: the Hilbert curve, or the tour that starts at
     the record farthest from the mean and always goes on to the nearest record that remains.
 
+    With ``loss="gcp"`` one column of numbers without nulls, or with a hierarchy, or of two values is grouped
+    so that no partition loses less; its classes need not be neighbours. Any other table is cut as before.
+
     References
     ----------
     Hansen and Mukherjee (2003): A polynomial algorithm for optimal univariate microaggregation.
@@ -53,10 +56,20 @@ class OptimalOneDimensional(Algorithm):
         "through several columns: a tour to the nearest record, or a space-filling curve (faster, more loss)",
         default="nearest",
     )
+    loss: str = param(
+        Choice(("sse", "gcp")),
+        "what is least for one column: the squared error, or shoal's loss",
+        default="sse",
+    )
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         from ..kernels.paths import cut_order
+        from ..one_column import solve_column
 
+        solved = solve_column(encoded, rules.k) if self.loss == "gcp" else None
+        if solved is not None:
+            run.notes["proved"] = "gcp"
+            return Partition.from_labels(solved.labels)
         points = Embedding.of(encoded).points
         n = encoded.records
         if n < 2 * rules.k:
@@ -66,6 +79,8 @@ class OptimalOneDimensional(Algorithm):
             ends = cut_order(np.ascontiguousarray(points[:, order].T), rules.k)
         labels = np.empty(n, dtype=np.int64)
         labels[order] = np.searchsorted(ends, np.arange(n), side="right")
+        if self.loss == "sse" and len(points) == 1:
+            run.notes["proved"] = "sse"
         return Partition.from_labels(labels)
 
     def _order(self, points: NDArray[np.float64], run: Run) -> NDArray[np.int64]:
