@@ -30,6 +30,7 @@ from .errors import PolicyError
 from .inference import without_nan
 from .metrics.cells import class_values
 from .metrics.covers import Covers
+from .packed import count_codes
 from .partitions import Partition
 from .schema import Column, Form, Kind
 
@@ -173,7 +174,7 @@ class ClassCells:
         if is_text(self.origin.kind(view.column.name)):
             return False
         # Values a hierarchy does not know all became its root: publishing them as they were would undo that.
-        present = np.bincount(self.encoded.stored(view.j), minlength=view.column.size + 1)[: view.column.size]
+        present = count_codes(self.encoded.stored(view.j), view.column.size + 1)[: view.column.size]
         return self.origin.distinct(view.column.name) == np.count_nonzero(present)
 
     def _general(self, view: View) -> pa.Array:

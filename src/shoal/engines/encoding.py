@@ -30,6 +30,7 @@ from ..packed import Codes, PackedEncoded, pack
 from ..partitions import SUPPRESSED, Partition
 from ..progress import Progress
 from ..schema import Column
+from .memory import give_back
 
 if TYPE_CHECKING:
     from ..io.blocks import Blocks
@@ -70,7 +71,7 @@ class PreparedBlocks:
         belong together any more after this: only what classes hold can be asked.
         """
         order = class_order(partition)
-        self._encoded = self.encoded.ordered(order)
+        self.encoded.reorder(order)
         n, kept = partition.records, len(partition.order)
         labels = np.full(n, SUPPRESSED, dtype=np.int32)
         labels[:kept] = np.repeat(np.arange(partition.classes, dtype=np.int32), partition.sizes)
@@ -149,6 +150,7 @@ def prepare_blocks(blocks: Blocks, policy: Policy, progress: Progress) -> Prepar
     digest = blocks.digest()
     with progress.stage("reading", total=blocks.records) as stage:
         policy, encoded = encode_blocks(blocks, policy, stage.advance)
+        give_back()
     problems = feasible(policy.models, encoded)
     if problems:
         raise PolicyUnsatisfiable(" ".join(problems), code="S202")

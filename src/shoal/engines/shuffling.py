@@ -8,6 +8,7 @@ system and is stored nowhere.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from ..recode import without_unused_categories
 if TYPE_CHECKING:
     from ..io.blocks import Blocks
 
-BUCKET = 1 << 20  # records in a bucket, on average
+BUCKET = 1 << 19  # records in a bucket, on average
 _MOST = 512  # buckets: each is an open file
 _FEW = 8  # a dictionary this many times shorter than its slice travels along whole
 
@@ -59,16 +60,17 @@ class Shuffle:
         bucket[~kept] = buckets
         return cls(bucket, buckets, generator)
 
-    def rows(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def rows(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
         """Yield, bucket by bucket, its records ascending, and the order they are published in."""
-        order = np.argsort(self.bucket, kind="stable")
-        ends = np.cumsum(np.bincount(self.bucket, minlength=self.buckets + 1)[: self.buckets])
-        begin = 0
-        for end in ends:
-            size = int(end) - begin
+        from ..kernels.labels import group
+
+        order, ends = group(
+            np.where(self.bucket < self.buckets, self.bucket, -1).astype(np.int32), self.buckets
+        )
+        for begin, end in itertools.pairwise(ends.tolist()):
+            size = end - begin
             turned = np.arange(size) if self.generator is None else self.generator.permutation(size)
-            yield order[begin : int(end)], turned
-            begin = int(end)
+            yield order[begin:end], turned
 
 
 class Spill:

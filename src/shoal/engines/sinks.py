@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..io import format_of
 from ..io.csv_write import CsvWriter
 
+_LOOK = 1 << 16  # values that tell whether a column repeats itself
 _DICTIONARY_PAGE = 16 << 20  # bytes of texts up to which a column of intervals stays a dictionary
 
 
@@ -56,7 +58,12 @@ class ParquetSink:
 
         if self.writer is None:
             self.writer = pq.ParquetWriter(
-                self.path, part.schema, store_schema=False, dictionary_pagesize_limit=_DICTIONARY_PAGE
+                self.path,
+                part.schema,
+                store_schema=False,
+                dictionary_pagesize_limit=_DICTIONARY_PAGE,
+                use_dictionary=[name for name in part.column_names if _repeats(part.column(name))],
+                write_statistics=[f.name for f in part.schema if not pa.types.is_dictionary(f.type)],
             )
         self.writer.write_table(part.cast(self.writer.schema), row_group_size=max(part.num_rows, 1))
 
@@ -100,6 +107,14 @@ class CsvSink:
     def close(self) -> None:
         """Finish the file."""
         self.writer.close()
+
+
+def _repeats(column: pa.ChunkedArray) -> bool:
+    """Return whether values repeat so often that numbering them pays."""
+    if pa.types.is_dictionary(column.type):
+        return True
+    some = column.slice(0, _LOOK)
+    return bool(2 * pc.count_distinct(some).as_py() <= len(some))
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

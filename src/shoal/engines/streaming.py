@@ -31,6 +31,7 @@ from ..verification.groups import star_rows
 from ..verification.streamed import streamed_level_problems, verify_blocks
 from ..writing import install, reporting, sync
 from .encoding import class_order
+from .memory import give_back
 from .publishing import BlockOrigin, Plan, make_plan
 from .shuffling import Shuffle, Spill
 from .sinks import open_sink
@@ -92,9 +93,13 @@ def release_blocks(
     from ..metrics.measure import measure
 
     policy = prepared.policy
+    give_back()
     with run.progress.stage("recoding"):
         ordered = prepared.sort_by_class(partition)
         covers = Covers(prepared.encoded, ordered)
+        for j in range(len(policy.schema.quasi)):
+            covers.make(j)
+            give_back()
         origin = BlockOrigin(prepared.blocks, lambda: class_order(partition))
         cells = ClassCells.of(origin, prepared.encoded, ordered, covers)
         starred = policy.suppressed == "star" and partition.suppressed > 0
@@ -103,6 +108,7 @@ def release_blocks(
         metrics = measure(prepared.encoded, ordered, policy, covers=covers, frugal=True)
     del ordered, covers, cells
     prepared.forget()
+    give_back()
     with reporting(target.path), workspace(target.path) as folder:
         draft = _Draft(prepared, partition, plan, target, folder)
         evidence = _settled(draft, run, starred)
@@ -151,6 +157,7 @@ class _Draft:
         kept = np.ones(len(labels), dtype=bool) if starred else labels >= 0
         shuffle = Shuffle.of(kept, fresh=self.target.order == "shuffle")
         rows = self._write(run, shuffle, hidden)
+        give_back()
         with run.progress.stage("verifying the file"):
             found = open_blocks(self.path, csv=None)
             written = int(kept.sum())
@@ -161,7 +168,7 @@ class _Draft:
                     f"{len(found.schema.names)} read back",
                     hint="Write a .parquet file instead.",
                 )
-            evidence = verify_blocks(found, self.prepared.policy)
+            evidence = verify_blocks(found, self.prepared.policy, give_back)
             if rows is None:
                 return evidence
             ranges = level_ranges(self.partition, self.prepared.policy)
@@ -170,12 +177,12 @@ class _Draft:
             )
             return evidence.with_problems(problems)
 
-    def _write(self, run: Run, shuffle: Shuffle, hidden: Sequence[str]) -> NDArray[np.int64] | None:
+    def _write(self, run: Run, shuffle: Shuffle, hidden: Sequence[str]) -> NDArray[np.int32] | None:
         """Write all records; return their rows in the file's order, where verification will need them."""
         policy = self.prepared.policy
         wanted = any(span != (0, None) for span in level_ranges(self.partition, policy))
         silent = self._silent() if hidden else None
-        rows: list[NDArray[np.int64]] = []
+        rows: list[NDArray[np.int32]] = []
         spill = self._spill(
             run, shuffle, {} if silent is None else dict.fromkeys(hidden, silent[self.partition.labels])
         )
@@ -208,6 +215,7 @@ class _Draft:
         spill = Spill.of(self.folder, shuffle, blocks, self.plan.through)
         with run.progress.stage("shuffling", total=blocks.records) as stage:
             spill.fill(blocks, hidden, stage.advance)
+        give_back()
         return spill
 
     def _kept_columns(self, spill: Spill | None, number: int, turned: NDArray[np.int64]) -> pa.Table:

@@ -17,7 +17,7 @@ from .csv_blocks import CsvBlocks
 from .csv_read import CsvOptions
 from .source import STANDARD, Source
 
-BLOCK = 1 << 20  # records
+BLOCK = 1 << 19  # records
 
 # A table of a million records and 20 columns is a Parquet file of 24 MB or a CSV file of 140 MB, and takes
 # about 1 GB of memory as a table on its way to publication.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encoding import Encoded
+from ..packed import count_codes
 from ..params import Parameterised
 from ..partitions import Partition
 from .cells import ClassValues, class_values
@@ -86,7 +87,7 @@ class Measured:
 
         def count() -> NDArray[np.int64]:
             size = self.encoded.quasi[j].size + 1
-            return np.bincount(self.encoded.stored(j), minlength=size)
+            return count_codes(self.encoded.stored(j), size)
 
         return self.keep(f"value counts of {j}", count, large=False)
 

@@ -127,9 +127,13 @@ class Covers:
     _made: dict[int, Cover] = field(default_factory=dict)
 
     def __getitem__(self, j: int) -> Cover:
+        self.make(j)
+        return self._made[j]
+
+    def make(self, j: int) -> None:
+        """Make the cover of column `j`, unless it is made already."""
         if j not in self._made:
             self._made[j] = Cover.of(self.encoded, self.partition, j)
-        return self._made[j]
 
     def recoded(self, encoded: Encoded) -> Covers:
         """Return the covers under other dictionaries of some columns; those of the others stay."""
@@ -164,7 +168,7 @@ def class_planes(codes: NDArray[np.int32], size: int, partition: Partition) -> N
 def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return (number of each key, different keys) in order of first appearance."""
     encoded = pa.array(keys).dictionary_encode()
-    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
+    return encoded.indices.to_numpy().copy(), encoded.dictionary.to_numpy()  # builders take too much room
 
 
 def _records(number: NDArray[np.int32], partition: Partition, cells: int) -> NDArray[np.int64]:

@@ -5,9 +5,9 @@ One column at a time is held as numbers of its distinct cells; after that only a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from ..policy import Policy
 
 _ROOM = 2**62
-_SLOTS = 4  # pairs of group and value are counted in a table that has at most so many slots per record
+_SLOTS = 1  # pairs of group and value are counted in a table that has at most so many slots per record
+_PART = 1 << 18  # records that are numbered at a time
 _READ_CELLS = frozenset({"k-map", "delta-presence"})  # models that compare cells with a population
 
 
-def verify_blocks(published: Blocks, policy: Policy) -> Evidence:
+def verify_blocks(
+    published: Blocks, policy: Policy, between: Callable[[], object] = lambda: None
+) -> Evidence:
     """Return the evidence for a published table, recomputed from nothing but its cells and the policy.
 
     Parameters
@@ -40,6 +43,8 @@ def verify_blocks(published: Blocks, policy: Policy) -> Evidence:
         The table as it is read from the file that is published. No column of it may carry noise.
     policy : Policy
         What was promised.
+    between : callable
+        Called after every column, when much of what it took is not needed any more.
 
     Examples
     --------
@@ -57,47 +62,90 @@ def verify_blocks(published: Blocks, policy: Policy) -> Evidence:
             blocks = (block.column(column.name) for block in published.read([column.name]))
             problems += next(filter(None, (identifier_problems(cells, column) for cells in blocks)), [])
     needed = {name for column in policy.schema.quasi for name in column.published_names}
-    examined = _examined(published, policy) if needed <= set(names) else None
+    examined = _examined(published, policy, between) if needed <= set(names) else None
     return evidence_of(examined, policy, problems, published.records, names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """One column of all records: the number of each record's cell, and the distinct cells, null the last."""
+    """One column of all records: what tells the number of each record's cell, and the distinct cells.
 
-    number: NDArray[np.int32]
+    The numbers are kept as the blocks have them, in as few bytes as they need, with the place of each among
+    the distinct cells. Null is the last cell.
+    """
+
+    local: list[NDArray[Any]]
+    places: list[NDArray[np.int32]]
     cells: pa.Array
     types: pa.ChunkedArray  # no cells, but their type, and the categories where they have any
+
+    def parts(self) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+        """Yield the numbers of some records, and where these stand."""
+        begin = 0
+        for local, place in zip(self.local, self.places, strict=True):
+            for first in range(0, len(local), _PART):
+                part = local[first : first + _PART]
+                yield slice(begin, begin + len(part)), place[part]
+                begin += len(part)
+
+    @property
+    def number(self) -> NDArray[np.int32]:
+        """The number of every record's cell."""
+        found = [number for _, number in self.parts()]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
+
+    def renumbered(self, place: NDArray[np.int32], cells: pa.Array) -> _Cells:
+        """Return the column with other cells, given where each of these stands among them."""
+        return _Cells(self.local, [place[own] for own in self.places], cells, self.types)
 
 
 def _columns(published: Blocks, names: list[str]) -> Iterator[tuple[str, _Cells]]:
     """Yield columns one after the other, read one by one unless that costs as much as reading all."""
     for together in [names] if published.one_pass and names else [[name] for name in names]:
-        chunks: dict[str, list[pa.Array]] = {name: [] for name in together}
+        read = {name: _Read(published.schema.field(name).type) for name in together}
         for block in published.read(together):
             for name in together:
-                chunks[name] += block.column(name).chunks
+                read[name].add(block.column(name))
         for name in together:
-            yield name, _coded(chunks.pop(name), published.schema.field(name).type)
+            yield name, read.pop(name).cells()
 
 
-def _coded(chunks: list[pa.Array], kind: pa.DataType) -> _Cells:
-    empty = [chunk.slice(0, 0) for chunk in chunks] if pa.types.is_dictionary(kind) else []
-    types = pa.chunked_array(empty, type=None if empty else kind)
-    encoded = [_encoded(chunk) for chunk in chunks]
-    whole = pa.chunked_array(encoded).unify_dictionaries() if encoded else pa.chunked_array([], pa.null())
-    if not encoded:
-        return _Cells(np.zeros(0, dtype=np.int32), pa.nulls(0), types)
-    cells = whole.chunk(0).dictionary
-    number = np.empty(len(whole), dtype=np.int32)
-    at = 0
-    for chunk in whole.chunks:
-        found = chunk.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
-        number[at : at + len(chunk)] = found
-        at += len(chunk)
-    if whole.null_count:
-        cells = pa.concat_arrays([cells, pa.nulls(1, cells.type)])
-    return _Cells(number, cells, types)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """One column, block by block: numbers within each chunk, and the cells they stand for."""
+
+    kind: pa.DataType
+    local: list[NDArray[Any]] = field(default_factory=list)
+    dictionaries: list[pa.Array] = field(default_factory=list)
+    empty: list[pa.Array] = field(default_factory=list)
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        """Number the cells of a block."""
+        for chunk in column.chunks:
+            encoded = _encoded(chunk)
+            cells, indices = encoded.dictionary, encoded.indices
+            if indices.null_count:
+                indices = indices.fill_null(len(cells))
+                cells = pa.concat_arrays([cells, pa.nulls(1, cells.type)])
+            width = np.uint8 if len(cells) <= 1 << 8 else np.uint16 if len(cells) <= 1 << 16 else np.int32
+            self.local.append(indices.to_numpy(zero_copy_only=False).astype(width))
+            self.dictionaries.append(cells)
+            if pa.types.is_dictionary(self.kind):
+                self.empty.append(chunk.slice(0, 0))
+
+    def cells(self) -> _Cells:
+        """Return the column over one dictionary of all cells."""
+        types = pa.chunked_array(self.empty, type=None if self.empty else self.kind)
+        if not self.local:
+            return _Cells([], [], pa.nulls(0), types)
+        whole = pa.chunked_array(self.dictionaries).dictionary_encode()
+        cells = whole.chunk(0).dictionary
+        places = [
+            chunk.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False) for chunk in whole.chunks
+        ]
+        if whole.null_count:
+            cells = pa.concat_arrays([cells, pa.nulls(1, cells.type)])
+        return _Cells(self.local, [place.astype(np.int32, copy=False) for place in places], cells, types)
 
 
 def _encoded(chunk: pa.Array) -> pa.DictionaryArray:
@@ -111,11 +159,11 @@ def _encoded(chunk: pa.Array) -> pa.DictionaryArray:
     return plain.dictionary_encode()
 
 
-def _examined(published: Blocks, policy: Policy) -> Examined:
+def _examined(published: Blocks, policy: Policy, between: Callable[[], object]) -> Examined:
     """Return the groups of a table, with all sensitive values counted, one record standing for each group."""
     quasi = [name for column in policy.schema.quasi for name in column.published_names]
     sensitive = [c for c in policy.schema.sensitive if c.name in published.schema.names]
-    ids, groups = _grouped(published, quasi, policy)
+    ids, groups = _grouped(published, quasi, policy, between)
     sizes = np.bincount(ids, minlength=groups)
     star = np.zeros(groups, dtype=bool)
     shown = {name: pa.nulls(groups) for name in quasi}
@@ -134,7 +182,9 @@ def _examined(published: Blocks, policy: Policy) -> Examined:
     return Examined(table, policy, np.arange(groups), sizes, star, counts)
 
 
-def _grouped(published: Blocks, names: list[str], policy: Policy) -> tuple[NDArray[np.int64], int]:
+def _grouped(
+    published: Blocks, names: list[str], policy: Policy, between: Callable[[], object]
+) -> tuple[NDArray[np.int64], int]:
     """Return (group of every record, number of groups): equal cells in all columns, null only like null."""
     ids, width = np.zeros(published.records, dtype=np.int64), 1
     sets = {column.name for column in policy.schema.quasi if column.separator is not None}
@@ -142,24 +192,40 @@ def _grouped(published: Blocks, names: list[str], policy: Policy) -> tuple[NDArr
         column = _alike(name, column, policy) if name in sets else column
         size = max(len(column.cells), 1)
         if width * size >= _ROOM:
-            ids, width = _dense(ids)
-        ids *= size
-        ids += column.number
+            width = _make_dense(ids)
+        for rows, number in column.parts():
+            ids[rows] *= size
+            ids[rows] += number
         width *= size
-    return _dense(ids)
+        del column
+        between()
+    return ids, _make_dense(ids)
 
 
 def _alike(name: str, found: _Cells, policy: Policy) -> _Cells:
     """Return a column of sets in which equal sets are one cell, however they are written."""
     encoded = _encoded(with_sets(pa.table({name: found.cells}), policy).column(name).combine_chunks())
-    number = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    place = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
     cells = pa.concat_arrays([encoded.dictionary, pa.nulls(1, encoded.dictionary.type)])
-    return _Cells(number.astype(np.int32)[found.number], cells, found.types)
+    return found.renumbered(place.astype(np.int32), cells)
 
 
-def _dense(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    encoded = pc.dictionary_encode(pa.array(ids))
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+def _make_dense(ids: NDArray[np.int64]) -> int:
+    """Number the different ids from 0 on, in place, and return how many there are.
+
+    Sorting takes 8 bytes a record beside the ids; the tables of a hash, several times that.
+    """
+    order = np.argsort(ids)
+    groups, last = 0, None
+    for begin in range(0, len(ids), _PART):
+        rows = order[begin : begin + _PART]
+        found = ids[rows]
+        fresh = np.diff(found, prepend=found[0]) != 0
+        fresh[0] = last is None or bool(found[0] != last)
+        last = found[-1]
+        ids[rows] = np.cumsum(fresh) + (groups - 1)
+        groups += int(fresh.sum())
+    return groups
 
 
 def _counts(spec: Column, found: _Cells, ids: NDArray[np.int64], star: NDArray[np.bool_]) -> Counts:
@@ -168,7 +234,8 @@ def _counts(spec: Column, found: _Cells, ids: NDArray[np.int64], star: NDArray[n
     column = complete_from(spec, kinds)
     rank, width = rank_values(found.cells, column), max(len(found.cells), 1)
     keys = ids * width
-    keys += rank[found.number]
+    for rows, number in found.parts():
+        keys[rows] += rank[number]
     slots = len(star) * width
     if slots <= _SLOTS * len(keys):
         table = np.bincount(keys, minlength=slots)
@@ -188,14 +255,14 @@ def _counts(spec: Column, found: _Cells, ids: NDArray[np.int64], star: NDArray[n
 
 
 def streamed_level_problems(
-    published: Blocks, original: Blocks, rows: NDArray[np.int64], policy: Policy, ranges: Sequence[Range]
+    published: Blocks, original: Blocks, rows: NDArray[np.integer], policy: Policy, ranges: Sequence[Range]
 ) -> list[str]:
     """Return in which quasi-identifiers cells do not stand at the levels they should, as `level_problems`.
 
     Parameters
     ----------
     published, original : Blocks
-    rows : int64[published records]
+    rows : int32[published records]
         The original record of each published one.
     policy : Policy
     ranges : per quasi-identifier, (least, greatest)
