@@ -43,19 +43,24 @@ suite: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python bench/run.py $(ONLY)
 
-# Wheel and source archive; the wheel is installed into an empty environment and used.
-package: $(VENV)/.test
-	rm -rf dist build/smoke
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+# The source archive, and the wheel made from it, which is installed into an empty environment and used.
+package:
+	rm -rf dist build/package build/smoke
+	$(PYTHON) -m venv build/package
+	build/package/bin/pip install --quiet build
+	build/package/bin/python -m build --outdir dist .
 	$(PYTHON) -m venv build/smoke
 	build/smoke/bin/pip install --quiet dist/*.whl
 	cd build/smoke && bin/python $(abspath tests/smoke.py)
 
-# The fast tests on the oldest versions that pyproject.toml allows.
+# The fast tests on the oldest versions that pyproject.toml allows; kernels are cached apart from those of .venv.
 oldest:
 	$(PYTHON) -m venv build/oldest
-	build/oldest/bin/pip install --quiet --constraint tests/oldest.txt --editable '.[db,dp,ml,ui]' pandas polars pytest hypothesis scipy
-	build/oldest/bin/python -m pytest tests/unit tests/property/test_mondrian.py -m "not browser and not spark and not postgres" -W "ignore::DeprecationWarning"
+	build/oldest/bin/pip install --quiet --constraint tests/oldest.txt --editable '.[data,db,dp,ml,ui]' \
+		pandas polars pytest hypothesis scipy
+	NUMBA_CACHE_DIR=$(abspath build/oldest/kernels) build/oldest/bin/python -m pytest tests/unit \
+		tests/property/test_mondrian.py tests/frames -m "not browser and not spark and not postgres" \
+		-W "ignore::DeprecationWarning"
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
