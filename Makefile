@@ -57,9 +57,9 @@ package:
 oldest:
 	$(PYTHON) -m venv build/oldest
 	build/oldest/bin/pip install --quiet --constraint tests/oldest.txt --editable '.[data,db,dp,ml,ui]' \
-		pandas polars pytest hypothesis scipy
+		pandas polars httpx pytest hypothesis scipy
 	NUMBA_CACHE_DIR=$(abspath build/oldest/kernels) build/oldest/bin/python -m pytest tests/unit \
-		tests/property/test_mondrian.py tests/frames -m "not browser and not spark and not postgres" \
+		tests/property/test_mondrian.py tests/frames tests/ui -m "not browser and not spark and not postgres" \
 		-W "ignore::DeprecationWarning"
 
 clean:

@@ -5,6 +5,8 @@ first run. What cannot be installed from there is quoted, with where the figure 
 
 Loss is gcp without hierarchies ("set") and with 0 or 1 per categorical cell ("flat"), computed from which
 records share a class, so that no tool suffers from how it writes its cells. Suppressed records count 1.
+Seconds are those of the processor, without compilation; ratios are to `shoal mondrian` for time, to `shoal
+auto` for loss. With --figures FOLDER the table and a plot of loss against k are kept there.
 """
 
 from __future__ import annotations
@@ -27,17 +29,23 @@ from rich.table import Table
 from core import encoded_of, gcp
 from shoal.encoding import Encoded
 from shoal.partitions import Partition
+from svg import line_chart
 from tables import ADULT_COLUMNS, CATEGORIES, adult, data_folder
 
 ENVIRONMENTS = Path(__file__).parents[1] / "build" / "peers"
-QUOTED = (  # tool, k, set, flat, seconds: measured on one machine of 2 cores, all 30,162 records
-    ("ARX local, aacd487f", 5, 0.0313, 0.0773, 18),
-    ("ARX local, aacd487f", 10, 0.0533, 0.1123, 21),
-    ("ARX global 5%, aacd487f", 5, 0.225, 0.538, 3.1),
-    ("mosaicrown Mondrian", 5, 0.0339, 0.1182, 280),
-    ("AIJack Mondrian (C++)", 5, 0.0387, 0.1890, 7),
-    ("qiyuangong Mondrian strict", 5, 0.0731, 0.2624, 2.6),
+QUOTED = (  # tool, its commit, k, set, flat, seconds: measured once on 2 shared cores, all 30,162 records
+    ("ARX, local recoding", "aacd487f", 5, 0.0313, 0.0773, 18),
+    ("ARX, local recoding", "aacd487f", 10, 0.0533, 0.1123, 21),
+    ("ARX, optimal full-domain, 5% suppressed", "aacd487f", 5, 0.225, 0.538, 3.1),
+    ("ARX, optimal full-domain, 5% suppressed", "aacd487f", 10, 0.299, 0.547, 1.3),
+    ("AIJack, Mondrian in C++", "not recorded", 5, 0.0387, 0.1890, 7),
+    ("mosaicrown, Mondrian", "not recorded", 5, 0.0339, 0.1182, 280),
+    ("project-lighthouse, Core Mondrian", "not recorded", 5, 0.0547, 0.0946, 102),
+    ("kaylode, top-down greedy", "not recorded", 5, 0.0365, 0.0927, 201),
+    ("qiyuangong, Mondrian strict", "not recorded", 5, 0.0731, 0.2624, 2.6),
+    ("crowds, OLA, 5% suppressed", "not recorded", 5, 0.3540, 0.3738, 239),
 )
+HEADER = ("tool", "k", "set", "x auto", "flat", "seconds", "x mondrian", "peak MiB")
 
 # Every tool reads the table and k, and writes the class of each record (-1: suppressed), seconds and MiB.
 SHOAL = """
@@ -49,7 +57,7 @@ quasi = json.loads(sys.argv[4])
 policy = shoal.Policy(quasi=quasi, models=[shoal.KAnonymity(k)]).resolved(table)
 encoded = shoal.encode(table, policy)
 shoal.partition(encoded, policy, algorithm=algorithm)  # compiles
-began = time.perf_counter()
+began = time.process_time()
 labels = shoal.partition(shoal.encode(table, policy), policy, algorithm=algorithm).labels
 """
 ANONYPY = """
@@ -61,7 +69,7 @@ table["secret"] = "x"
 for name, kind in quasi.items():
     if kind == "categorical":
         table[name] = table[name].astype("category")
-began = time.perf_counter()
+began = time.process_time()
 parts = Mondrian(table, list(quasi), "secret").partition(k)
 labels = [-1] * len(table)
 for number, part in enumerate(parts):
@@ -90,7 +98,7 @@ for name in quasi:
     for level in rows.columns:
         levels[name][int(level)] = rows.loc[table[name].astype(str), level].to_numpy()
 table["record"] = range(len(table))
-began = time.perf_counter()
+began = time.process_time()
 made = k_anonymity(table, [], quasi, k, 5, levels)
 numbers = made.groupby([made[name].astype(str) for name in quasi]).ngroup()
 labels = [-1] * len(table)
@@ -98,7 +106,7 @@ for record, number in zip(made["record"], numbers):
     labels[record] = int(number)
 """
 ENDING = """
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 json.dump({"labels": [int(x) for x in labels], "seconds": seconds, "memory": memory}, open(sys.argv[6], "w"))
 """
@@ -172,51 +180,99 @@ def null_check(console: Console) -> None:
     )
 
 
+def compared(table: pa.Table, ks: list[int]) -> list[dict]:
+    """Return what every tool reached for every k: its loss, processor seconds and peak memory."""
+    encoded = encoded_of(table, ADULT_COLUMNS)
+    tools = [
+        *((f"shoal {name}", sys.executable, SHOAL, name) for name in ("mondrian", "k-member", "auto")),
+        (f"anonypy {installed('anonypy')}, Mondrian", interpreter("anonypy"), ANONYPY, ""),
+        (f"anjana {installed('anjana')}, 5% suppressed", interpreter("anjana"), ANJANA, ""),
+    ]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "adult.csv"
+        csv.write_csv(table, source)
+        for k in ks:
+            for name, python, script, extra in tools:
+                found = measured(python, script, source, k, extra)
+                row = {"tool": name, "k": k, **(found or {})}
+                if found is not None:
+                    labels = np.array(row.pop("labels"))
+                    row |= {f: loss(encoded, labels, flat=f == "flat") for f in ("set", "flat")}
+                rows.append(row)
+    return rows
+
+
+def installed(package: str) -> str:
+    """Return the version of a package in its own environment."""
+    code = f"from importlib.metadata import version; print(version({package!r}))"
+    done = subprocess.run([interpreter(package), "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def cells(rows: list[dict]) -> list[list[str]]:
+    """Return the lines of the table as texts, with ratios to what shoal reached for the same k."""
+    ours = {(row["k"], row["tool"]): row for row in rows}
+    lines = []
+    for row in rows:
+        if "set" not in row:
+            lines.append([row["tool"], str(row["k"]), "failed", *[""] * (len(HEADER) - 3)])
+            continue
+        least, fast = ours[row["k"], "shoal auto"], ours[row["k"], "shoal mondrian"]
+        lines.append(
+            [
+                row["tool"],
+                str(row["k"]),
+                f"{row['set']:.4f}",
+                f"{row['set'] / least['set']:.2f}",
+                f"{row['flat']:.4f}",
+                f"{row['seconds']:.2f}",
+                f"{row['seconds'] / fast['seconds']:,.0f}",
+                f"{row['memory']:.0f}",
+            ]
+        )
+    return lines
+
+
+def keep(folder: Path, rows: list[dict], records: int) -> None:
+    """Write the table as Markdown and the curves of loss against k as SVG."""
+    lines = [HEADER, ["---"] * len(HEADER), *cells(rows)]
+    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    (folder / "peers.md").write_text(text, encoding="utf-8")
+    curves: dict[str, dict[float, float]] = {}
+    for row in rows:
+        if "set" in row:
+            curves.setdefault(row["tool"].split(",")[0], {})[row["k"]] = row["set"]
+    title = f"Loss (gcp) on Adult, {records:,} records"
+    (folder / "peers.svg").write_text(line_chart(curves, title, "k"), encoding="utf-8")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
         "--records", type=int, default=2000, help="of Adult; anonypy takes minutes for all 30,162"
     )
-    parser.add_argument("--k", type=int, nargs="+", default=[5, 10])
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 20])
+    parser.add_argument("--figures", type=Path, metavar="FOLDER")
     given = parser.parse_args()
     whole = adult().select(list(ADULT_COLUMNS))
-    rows = np.sort(np.random.default_rng(0).permutation(whole.num_rows)[: given.records])
-    table = whole.take(pa.array(rows))
-    encoded = encoded_of(table, ADULT_COLUMNS)
-    shown = Table(
-        "tool", "k", "set", "flat", "seconds", "peak MiB", title=f"Adult, {table.num_rows:,} records"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "adult.csv"
-        csv.write_csv(table, source)
-        for k in given.k:
-            tools = [
-                *((f"shoal {name}", sys.executable, SHOAL, name) for name in ("mondrian", "k-member")),
-                ("anonypy mondrian", interpreter("anonypy"), ANONYPY, ""),
-                ("anjana, 5%", interpreter("anjana"), ANJANA, ""),
-            ]
-            for name, python, script, extra in tools:
-                found = measured(python, script, source, k, extra)
-                if found is None:
-                    shown.add_row(name, str(k), "failed", "", "", "")
-                    continue
-                labels = np.array(found["labels"])
-                shown.add_row(
-                    name,
-                    str(k),
-                    f"{loss(encoded, labels, flat=False):.4f}",
-                    f"{loss(encoded, labels, flat=True):.4f}",
-                    f"{found['seconds']:.2f}",
-                    f"{found['memory']:.0f}",
-                )
+    drawn = np.sort(np.random.default_rng(0).permutation(whole.num_rows)[: given.records])
+    table = whole.take(pa.array(drawn))
+    rows = compared(table, given.k)
+    shown = Table(*HEADER, title=f"Adult, {table.num_rows:,} records")
+    for line in cells(rows):
+        shown.add_row(*line)
     console = Console(width=110)
     console.print(shown)
-    quoted = Table("tool", "k", "set", "flat", "seconds", title="quoted, all 30,162 records; not run here")
-    for tool, k, sets, flat, seconds in QUOTED:
-        quoted.add_row(tool, str(k), f"{sets:.4f}", f"{flat:.4f}", f"{seconds:g}")
+    titles = ("tool", "commit", "k", "set", "flat", "seconds")
+    quoted = Table(*titles, title="quoted: all 30,162 records, not run here")
+    for tool, commit, k, sets, flat, seconds in QUOTED:
+        quoted.add_row(tool, commit, str(k), f"{sets:.4f}", f"{flat:.4f}", f"{seconds:g}")
     console.print(quoted)
     null_check(console)
+    if given.figures:
+        keep(given.figures, rows, table.num_rows)
 
 
 if __name__ == "__main__":

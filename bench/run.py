@@ -1,8 +1,8 @@
 """Run benchmarks one after another and keep what they print: python bench/run.py [NAME ...]
 
 Each script answers one question and prints its own tables. Here they are run in turn, each in a process of
-its own, with the machine and all versions on top; everything goes to ``bench/results/``. A script that fails
-is said to have failed, and the others go on.
+its own, with the machine and all versions on top; everything, plots too, goes to ``bench/results/``. A script
+that fails is said to have failed, and the others go on.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 HELPERS = {"run", "svg", "tables"}  # not questions of their own
+DRAWING = {"peers", "vantage"}  # these keep plots in the folder of --figures
 LIBRARIES = ("shoal", "numpy", "numba", "pyarrow", "pandas", "polars", "scikit-learn", "duckdb", "pyspark")
 
 
@@ -42,9 +43,9 @@ def machine() -> str:
 def run(name: str, folder: Path) -> tuple[bool, float]:
     """Run one script, show and keep its output, and return (whether it ended well, seconds)."""
     began = time.perf_counter()
-    found = subprocess.run(
-        [sys.executable, str(HERE / f"{name}.py")], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, str(HERE / f"{name}.py")]
+    command += ["--figures", str(folder)] if name in DRAWING else []
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
     text = found.stdout + (found.stderr if found.returncode else "")
     (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     print(text)

@@ -25,8 +25,13 @@ Group = TypeVar("Group")
 
 STANDARD = "-"
 
+if TYPE_CHECKING:
+    _NamesType = click.ParamType[tuple[str, ...]]
+else:
+    _NamesType = click.ParamType  # before click 8.4 it takes no type
 
-class Names(click.ParamType[tuple[str, ...]]):
+
+class Names(_NamesType):
     """Names separated by commas."""
 
     name = "NAME,NAME,..."
