@@ -85,10 +85,8 @@ from anjana.anonymity import k_anonymity
 table, k, quasi = pd.read_csv(sys.argv[1]), int(sys.argv[2]), list(json.loads(sys.argv[4]))
 levels = {}
 for name in quasi:
-    stem = "education" if name == "education-num" else name
-    path = Path(sys.argv[5]) / f"adult_hierarchy_{stem}.csv"
-    if name == "education-num" or not path.exists():
-        values = np.sort(table[name].unique())
+    path = Path(sys.argv[5]) / f"adult_{name}.csv"
+    if name == "education-num":  # ARX has none for the number
         raw = table[name].to_numpy()
         levels[name] = {0: raw, 1: raw // 2, 2: raw // 4, 3: np.array(["*"] * len(raw))}
         continue
@@ -108,6 +106,10 @@ for record, number in zip(made["record"], numbers):
 ENDING = """
 seconds = time.process_time() - began
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+try:  # the figure above is inherited from whoever started this process
+    memory = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
+except OSError:
+    pass
 json.dump({"labels": [int(x) for x in labels], "seconds": seconds, "memory": memory}, open(sys.argv[6], "w"))
 """
 PYCANON = """
@@ -226,7 +228,7 @@ def cells(rows: list[dict]) -> list[list[str]]:
                 f"{row['set']:.4f}",
                 f"{row['set'] / least['set']:.2f}",
                 f"{row['flat']:.4f}",
-                f"{row['seconds']:.2f}",
+                f"{row['seconds']:.3g}",
                 f"{row['seconds'] / fast['seconds']:,.0f}",
                 f"{row['memory']:.0f}",
             ]

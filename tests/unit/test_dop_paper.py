@@ -15,6 +15,8 @@ from shoal.papers.dop.unbeaten import least_ncp, unbeaten
 from shoal.papers.scorecard import Scorecard, reproduce
 from shoal.progress import Run
 
+pytestmark = pytest.mark.real_data
+
 
 def candidate(file: str) -> Candidate:
     return next(found for found in CANDIDATES if found.file == file)

@@ -183,18 +183,8 @@ def test_the_registry_and_the_reference_page_agree(name: str) -> None:
     assert metric.name == name
     assert metric.summary
     assert metric.low < metric.high
-    lines = PAGE.read_text("utf-8").splitlines()
-    row = next((line for line in lines if line.startswith(f"| `{name}` |")), "| no such row |")
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[0] == f"`{name}`"
-    assert cells[1] == f"`{metric.formula}`"
-    assert cells[3] == metric.better
-    assert metric.reference in cells[4]
-
-
-def test_the_reference_page_lists_nothing_else() -> None:
-    listed = re.findall(r"^\| `([\w-]+)` \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
-    assert sorted(listed) == sorted(registry.names("metrics"))
+    row = f"| `{name}` | `{metric.formula}` | {metric.range_words()} | {metric.better} |"
+    assert PAGE.read_text("utf-8").count(row) == 1
 
 
 @pytest.mark.parametrize("numbers", [[5e-324, 0.0], [1e300, -1e300], [2.0**63, 2.0**63 + 4096.0]])

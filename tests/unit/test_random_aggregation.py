@@ -11,6 +11,8 @@ from shoal.papers.base import Results, Verdict
 from shoal.papers.random_aggregation import claims, experiments
 from shoal.partitions import Partition
 
+pytestmark = pytest.mark.real_data
+
 
 def test_every_claim_has_a_verdict_and_every_figure_rows() -> None:
     figures = {f"figure-{n}{letter}" for n in (4, 5, 6, 7) for letter in "ab"}
