@@ -3,8 +3,9 @@
 Every size runs in a process of its own, after a small table has compiled everything: mondrian, k = 5, nine
 quasi-identifiers of twenty columns, Parquet to Parquet, verified. Seconds are those of the processor, which
 a busy machine distorts less than the clock, and of the clock. Memory is the greatest the process held, less
-what it held before, as a multiple of the encoded columns: 4 bytes for every cell of a quasi-identifier or
-sensitive column.
+what it held before, as a multiple of the encoded columns: 2 bytes for every cell of a quasi-identifier or
+sensitive column, 4 where the column has more than 65,536 values. (They are held in 1, 2 or 4 bytes; that is
+not what is counted.) `--json` keeps what was measured, for `--draw` to print and draw later.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from rich.console import Console
@@ -31,6 +33,7 @@ from tables import ADULT_COLUMNS, CATEGORIES, big_file
 
 QUASI = (*ADULT_COLUMNS, "zip")
 SENSITIVE = "salary-class"
+_TWO_BYTES = 1 << 16
 
 
 class Clock(Progress):
@@ -50,6 +53,16 @@ class Clock(Progress):
 def held() -> float:
     """Return the greatest memory this process has held, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def cell_bytes(source: Path, name: str) -> int:
+    """Return 2, or 4 for a column of more values than two bytes can number."""
+    found: set[object] = set()
+    for batch in pq.ParquetFile(source).iter_batches(1 << 18, columns=[name]):
+        found.update(batch.column(0).unique().to_pylist())
+        if len(found) > _TWO_BYTES:
+            return 4
+    return 2
 
 
 def run_one(source: Path) -> dict[str, object]:
@@ -77,40 +90,66 @@ def run_one(source: Path) -> dict[str, object]:
         }
 
 
+def measured(sizes: list[int], folder: Path, keep: bool) -> list[dict[str, Any]]:
+    """Return what a run of each size takes, each in a process of its own."""
+    found = []
+    for rows in sizes:
+        source = big_file(folder / f"{rows}.parquet", rows)
+        made = subprocess.run([sys.executable, __file__, "--one", source], capture_output=True, check=True)
+        width = sum(cell_bytes(source, name) for name in (*QUASI, SENSITIVE))
+        found.append(json.loads(made.stdout) | {"encoded": float(width * rows)})
+        if not keep:
+            source.unlink()
+        print(rows, {name: round(seconds, 2) for name, seconds in found[-1]["stages"].items()}, flush=True)
+    return found
+
+
 def main() -> None:
     """Print the table, and draw it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="for the tables")
+    parser.add_argument("--keep", action="store_true", help="keep the tables")
+    parser.add_argument("--json", type=Path, help="where to add what was measured")
+    parser.add_argument("--draw", action="store_true", help="measure nothing, and show what --json holds")
     parser.add_argument("--svg", type=Path, help="where to draw microseconds a record")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(run_one(options.one)))
         return
-    lines = Table("records", "processor s", "us/record", "clock s", "peak GB", "x encoded", "classes", "gcp")
+    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    fresh = [] if options.draw else measured(options.rows, options.folder, options.keep)
+    sizes = {one["records"] for one in fresh}
+    runs = sorted(
+        [one for one in known if one["records"] not in sizes] + fresh, key=lambda one: one["records"]
+    )
+    if options.json:
+        options.json.write_text(json.dumps(runs, indent=1))
+    show(runs, options.svg)
+
+
+def show(runs: list[dict[str, Any]], svg: Path | None) -> None:
+    """Print the table of some runs, and draw it."""
+    lines = Table("records", "processor s", "us/record", "clock s", "peak GiB", "x encoded", "classes", "gcp")
     curve: dict[float, float] = {}
-    for rows in options.rows:
-        source = big_file(options.folder / f"{rows}.parquet", rows)
-        made = subprocess.run([sys.executable, __file__, "--one", source], capture_output=True, check=True)
-        found = json.loads(made.stdout)
-        encoded = 4.0 * rows * (len(QUASI) + 1)
+    for found in runs:
+        rows = found["records"]
         curve[rows] = 1e6 * found["processor"] / rows
         lines.add_row(
             f"{rows:,}",
             f"{found['processor']:.1f}",
             f"{curve[rows]:.2f}",
             f"{found['clock']:.1f}",
-            f"{found['held'] / 1e9:.2f}",
-            f"{(found['held'] - found['before']) / encoded:.2f}",
+            f"{found['held'] / 2**30:.2f}",
+            f"{(found['held'] - found['before']) / found['encoded']:.2f}",
             f"{found['classes']:,}",
             f"{found['gcp']:.5f}",
         )
-        print({name: round(seconds, 2) for name, seconds in found["stages"].items()})
     Console(width=120).print(lines)
-    if options.svg:
+    if svg:
         title, axis = "Mondrian, Parquet to verified Parquet: microseconds a record", "records"
-        options.svg.write_text(line_chart({"processor": curve}, title, axis, log_x=True))
+        svg.write_text(line_chart({"processor": curve}, title, axis, log_x=True))
 
 
 if __name__ == "__main__":

@@ -217,8 +217,9 @@ def partition(
     """
     refining = _refine(refine)
     run = informed(policy, Run(seed), refining)
-    made = make_algorithm(algorithm, parameters).partition(encoded, policy.compile(encoded), run)
-    return enforced(made, encoded, policy, run, refining)
+    chosen = make_algorithm(algorithm, parameters)
+    made = chosen.partition(encoded, policy.compile(encoded), run)
+    return enforced(made, encoded, policy, run, refining, chosen)
 
 
 def explore(

@@ -75,7 +75,7 @@ def partition_prepared(
     encoded = prepared.encoded if packed else prepared.encoded.whole()
     with run.progress.stage(f"partitioning by {algorithm.name}"):
         classes = algorithm.partition(encoded, rules, run)
-    return enforced(classes, encoded, prepared.policy, run, refine)
+    return enforced(classes, encoded, prepared.policy, run, refine, algorithm)
 
 
 def release_prepared(
@@ -115,14 +115,30 @@ def informed(policy: Policy, run: Run, refine: Refine | None = None) -> Run:
 
 
 def enforced(
-    partition: Partition, encoded: Encoded, policy: Policy, run: Run, refine: Refine | None
+    partition: Partition,
+    encoded: Encoded,
+    policy: Policy,
+    run: Run,
+    refine: Refine | None,
+    algorithm: Algorithm,
 ) -> Partition:
-    """Return the partition repaired until it keeps the policy, its levels included, and then refined."""
+    """Return the partition repaired until it keeps the policy, its levels included, and then refined.
+
+    An algorithm that worked in blocks is refined in blocks.
+    """
+    from .algorithms.in_blocks import InBlocks
     from .enforce import enforce_levels
 
     repaired = enforce_levels(partition, encoded, policy, run)
     if refine is None:
         return repaired
     from .refine import refined
+    from .refine.blocks import refined_in_blocks, works_in_blocks
 
+    if isinstance(algorithm, InBlocks) and encoded.records > algorithm.blocks and not repaired.uniform:
+        rules = policy.compile(encoded, repaired.labels >= 0)
+        if works_in_blocks(rules, refine):
+            cut = algorithm.cut(encoded, rules, run)
+            found = refined_in_blocks(repaired, encoded, policy, run, refine, cut)
+            return enforce_levels(found, encoded, policy, run)
     return refined(repaired, encoded, policy, run, refine)

@@ -7,8 +7,14 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.algorithms.in_blocks import InBlocks
+from shoal.algorithms.mondrian import Mondrian
 from shoal.encoding import Encoded
 from shoal.errors import ParameterError
+from shoal.metrics.measure import measure
+from shoal.models.base import Model
+from shoal.progress import Run
+from shoal.refine import refined
 
 
 def encoded(records: int = 400) -> tuple[Encoded, shoal.Policy]:
@@ -59,3 +65,39 @@ def test_a_size_that_is_none_is_refused(blocks: object) -> None:
     table, policy = encoded(40)
     with pytest.raises(ParameterError):
         shoal.partition(table, policy, algorithm="mondrian", blocks=blocks)
+
+
+def test_refinement_in_blocks_stays_inside_them_and_loses_no_more() -> None:
+    table, policy = encoded(2000)
+    plain = shoal.partition(table, policy, algorithm="mondrian", blocks=500)
+    found = shoal.partition(table, policy, algorithm="mondrian", blocks=500, refine=shoal.Refine(moves=4000))
+    outer = InBlocks.around(Mondrian(), 500).cut(table, policy.compile(table), Run())
+    assert outer.classes > 2
+    for members in (found.members(c) for c in range(found.classes)):
+        assert len(members) >= 3
+        assert len(np.unique(table.sensitive_codes[members, 0])) >= 2
+        assert len(np.unique(outer.labels[members])) == 1
+    before, after = (measure(table, made, policy, ["gcp"])["gcp"] for made in (plain, found))
+    assert after < before
+
+
+def test_what_was_refined_in_blocks_is_told() -> None:
+    rng = np.random.default_rng(1)
+    table = {"age": rng.integers(18, 90, 900).tolist(), "pay": rng.integers(0, 500, 900).tolist()}
+    refine = shoal.Refine(moves=1800)
+    found = shoal.anonymize(table, quasi=["age", "pay"], k=4, algorithm="mondrian", blocks=200, refine=refine)
+    assert found.refinement is not None
+    assert "blocks" in found.refinement["ended"]
+    assert found.refinement["before"] > found.refinement["after"]
+    assert found.refinement["after"] == pytest.approx(found.metrics["gcp"])
+    assert found.refinement["moves"] > 0
+
+
+@pytest.mark.parametrize("model", [shoal.TCloseness(0.4), shoal.DeltaDisclosure(2.0)])
+def test_promises_about_the_whole_table_are_refined_on_the_whole_table(model: Model) -> None:
+    table, policy = encoded(600)
+    policy = policy.with_models([shoal.KAnonymity(3), model])
+    found = shoal.partition(table, policy, algorithm="mondrian", blocks=200, refine=shoal.Refine(moves=600))
+    whole = shoal.partition(table, policy, algorithm="mondrian", blocks=200)
+    same = refined(whole, table, policy, Run(), shoal.Refine(moves=600))
+    assert (found.labels == same.labels).all()

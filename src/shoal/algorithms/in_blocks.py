@@ -61,10 +61,9 @@ class InBlocks(Algorithm):
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         part = replace(run, progress=Progress(), policy=None)
-        outer = rules._replace(k=max(rules.k, self.blocks // 2))
         if encoded.records <= self.blocks:
             return self.inner.partition(encoded.whole(), rules, run)
-        cut = Mondrian().partition(encoded, outer, replace(run, progress=Progress()))
+        cut = self.cut(encoded, rules, run)
         labels = np.full(encoded.records, SUPPRESSED, dtype=np.int64)
         classes = 0
         with run.progress.stage("blocks", total=cut.classes) as stage:
@@ -76,6 +75,11 @@ class InBlocks(Algorithm):
                 classes += found.classes
                 stage.advance()
         return Partition.from_labels(labels)
+
+    def cut(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
+        """Return the blocks: classes of Mondrian of at least half as many records."""
+        outer = rules._replace(k=max(rules.k, self.blocks // 2))
+        return Mondrian().partition(encoded, outer, replace(run, progress=Progress()))
 
 
 def _refuse_levels(found: Partition, name: str) -> None:
