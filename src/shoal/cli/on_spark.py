@@ -40,13 +40,14 @@ class SparkJob:
         from .. import spark
 
         release = spark.anonymize(
-            spark.read_parquet(self.data), self.policy, progress=screen.progress(), **self.options
+            spark.read_parquet(self.data),
+            self.policy,
+            out=self.out,
+            replace=self.force,
+            progress=screen.progress(),
+            **self.options,
         )
-        written = []
-        if self.out is not None:
-            with screen.progress().stage("writing and verifying the table"):
-                release.write(self.out, replace=self.force)
-            written = [self.out, f"{self.out.rstrip('/')}.manifest.json"]
+        written = [] if self.out is None else [self.out, f"{self.out.rstrip('/')}.manifest.json"]
         screen.json({"written": written, **release.manifest()})
         screen.verdict(release.evidence)
         if "gcp" in release.metrics:

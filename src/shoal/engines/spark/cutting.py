@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _BINS = 256
+_TAKEN = 1 << 17  # records that are packed together
+_TOGETHER = 512  # cells that are counted by one job: what reaches the driver does not grow with the table
 _LEAST_SHARE = 0.05  # of a cell: cuts that take off less than this are left to the tasks
 
 
@@ -117,23 +119,18 @@ class Cuts:
         """Make a node a leaf again; its children are no longer reached."""
         self.column[node] = -1
 
-    def leaves_of(self, bins: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the leaf of every row of bins[n, q]."""
-        column, at, left = np.array(self.column), np.array(self.bin), np.array(self.left)
-        node = np.zeros(len(bins), dtype=np.int32)
-        moving = np.arange(len(bins))
-        while len(moving):
-            moving = moving[column[node[moving]] >= 0]
-            here = node[moving]
-            right = bins[moving, column[here]] > at[here]
-            node[moving] = left[here] + right
-        return node
+    def leaves_of(self, bins: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Return the leaf of every row of bins[q, n]."""
+        from ...kernels.cells import walk
+
+        return walk(bins, np.array(self.column), np.array(self.bin), np.array(self.left))
 
 
 def cut_table(table: DataFrame, whole: Whole, records: int) -> tuple[Cuts, tuple[Bins, ...]]:
     """Return cuts into cells of at most `records` records where the policy and the data allow.
 
-    A cut is undone, and its node a cell for good, when a side turns out to break the policy.
+    A cut is undone, and its node a cell for good, when a side turns out to break the policy. Both sides of a
+    cut are counted by the same job.
     """
     binned = tuple(bins_of(whole, column) for column in whole.skeleton.quasi)
     cuts = Cuts()
@@ -141,17 +138,18 @@ def cut_table(table: DataFrame, whole: Whole, records: int) -> tuple[Cuts, tuple
     parents: dict[int, int] = {}
     if whole.records <= records:
         return cuts, binned
-    rows = _small(table, whole, binned).persist()
+    rows = _packed(table, whole, binned).persist()
     try:
         while active:
-            found = _counted(rows, whole, binned, cuts, active)
-            bad = {parents[node] for node in active if node in parents and not _keeps(whole, found[node])}
+            now, active = active[:_TOGETHER], active[_TOGETHER:]
+            found = _counted(rows, whole, binned, cuts, now)
+            bad = {parents[node] for node in now if node in parents and not _keeps(whole, found[node])}
             for node in bad:
                 cuts.undo(node)
-            good = [node for node in active if parents.get(node) not in bad]
-            active = []
-            for node in good:
-                chosen = _choose(whole, binned, found[node]) if found[node].records > records else None
+            for node in now:
+                if parents.get(node) in bad or found[node].records <= records:
+                    continue
+                chosen = _choose(whole, binned, found[node])
                 if chosen is not None:
                     children = cuts.cut(node, *chosen)
                     parents |= dict.fromkeys(children, node)
@@ -170,35 +168,54 @@ class _Found:
     sensitive: NDArray[np.int64]  # over all values of all sensitive columns
 
 
-def _small(table: DataFrame, whole: Whole, binned: tuple[Bins, ...]) -> DataFrame:
-    """Return the table as one row of small numbers a record: bins, then flat sensitive codes."""
+def _packed(table: DataFrame, whole: Whole, binned: tuple[Bins, ...]) -> DataFrame:
+    """Return the table as a few rows of bytes, each many records' bins and sensitive codes.
+
+    They are read once for every level of cuts: a byte a cell, and no cost per record on the way to a task.
+    """
     names = [*(c.name for c in whole.skeleton.quasi), *(c.name for c in whole.skeleton.sensitive)]
 
-    def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            bins = bins_in(batch, whole, binned)
-            sensitive = sensitive_codes(batch, whole) + whole.rules.start[:-1].astype(np.int32)
-            cells = np.concatenate([bins, sensitive], axis=1).astype(np.int32)
-            columns = [pa.array(np.ascontiguousarray(cells[:, j])) for j in range(cells.shape[1])]
-            yield pa.RecordBatch.from_arrays(columns, [f"c{j}" for j in range(len(columns))])
+    def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in _gathered(batches):
+            bins = bins_in(rows, whole, binned)
+            sensitive = (sensitive_codes(rows, whole) + whole.rules.start[:-1]).T.astype(np.int32)
+            blob = bins.tobytes() + np.ascontiguousarray(sensitive).tobytes()
+            yield pa.RecordBatch.from_pydict(
+                {"records": pa.array([rows.num_rows]), "cells": pa.array([blob])}
+            )
 
-    schema = ", ".join(f"c{j} int" for j in range(len(names)))
-    return table.select(*[sf.col(_quoted(name)) for name in names]).mapInArrow(encode, schema)
+    return table.select(*[sf.col(_quoted(name)) for name in names]).mapInArrow(
+        pack, "records long, cells binary"
+    )
 
 
-def bins_in(batch: pa.RecordBatch, whole: Whole, binned: tuple[Bins, ...]) -> NDArray[np.int32]:
-    """Return the bin of every quasi-identifier of every row, int32[n, q]."""
+def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield batches by the hundred thousand records."""
+    held: list[pa.RecordBatch] = []
+    records = 0
+    for batch in batches:
+        held.append(batch)
+        records += batch.num_rows
+        if records >= _TAKEN:
+            yield pa.Table.from_batches(held)
+            held, records = [], 0
+    if records:
+        yield pa.Table.from_batches(held)
+
+
+def bins_in(rows: pa.RecordBatch | pa.Table, whole: Whole, binned: tuple[Bins, ...]) -> NDArray[np.uint8]:
+    """Return the bin of every quasi-identifier of every row, uint8[q, n]."""
     from .cells import looked_up, numbers
 
-    found = np.empty((batch.num_rows, len(binned)), dtype=np.int32)
+    found = np.empty((len(binned), rows.num_rows), dtype=np.uint8)
     for j, (column, bins) in enumerate(zip(whole.skeleton.quasi, binned, strict=True)):
-        cells = batch.column(column.name)
+        cells = rows.column(column.name)
         if bins.of_code is not None:
-            found[:, j] = bins.of_code[looked_up(cells, whole.lookups[column.name], column.name)]
+            found[j] = bins.of_code[looked_up(cells, whole.lookups[column.name], column.name)]
         else:
             own = numbers(cells)
             assert bins.edges is not None
-            found[:, j] = np.where(np.isnan(own), bins.count - 1, np.searchsorted(bins.edges, own))
+            found[j] = np.where(np.isnan(own), bins.count - 1, np.searchsorted(bins.edges, own))
     return found
 
 
@@ -206,36 +223,32 @@ def _counted(
     rows: DataFrame, whole: Whole, binned: tuple[Bins, ...], cuts: Cuts, active: list[int]
 ) -> dict[int, _Found]:
     """Return the counts of the active cells, by one job: counted inside partitions, then added up."""
-    place = {node: number for number, node in enumerate(active)}
     starts = np.concatenate([[0], np.cumsum([b.count for b in binned])]).astype(np.int64)
     width = int(starts[-1] + len(whole.rules.overall))
-    q = len(binned)
+    q, s = len(binned), len(whole.skeleton.sensitive)
+    numbered = np.full(len(cuts.column), -1, dtype=np.int64)
+    numbered[active] = np.arange(len(active))
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        total = np.zeros(len(place) * width, dtype=np.int64)
-        numbered = np.full(len(cuts.column), -1, dtype=np.int64)
-        numbered[list(place)] = np.arange(len(place))
-        for batch in batches:
-            cells = np.stack([column.to_numpy() for column in batch.columns], axis=1)
-            at = numbered[cuts.leaves_of(cells[:, :q])]
-            inside = at >= 0
-            base = at[inside] * width
-            for j in range(cells.shape[1]):
-                offset = starts[j] if j < q else starts[-1]
-                total += np.bincount(base + offset + cells[inside, j], minlength=len(total))
-        keys = np.flatnonzero(total)
-        yield pa.RecordBatch.from_arrays([pa.array(keys), pa.array(total[keys])], ["key", "count"])
+        from ...kernels.cells import count_cells
 
-    counted = (
-        rows.mapInArrow(count, "key long, count long").groupBy("key").agg(sf.sum("count").alias("count"))
-    )
-    answer = counted.toArrow()
-    total = np.zeros(len(place) * width, dtype=np.int64)
-    total[answer.column("key").to_numpy()] = answer.column("count").to_numpy()
-    by_cell = total.reshape(len(place), width)
+        total = np.zeros((len(active), width), dtype=np.int64)
+        for batch in batches:
+            for n, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                # Copies: writable and aligned, so that there is one compiled kernel for all callers.
+                bins = np.frombuffer(blob, np.uint8, q * n).reshape(q, n).copy()
+                sensitive = np.frombuffer(blob, np.int32, s * n, q * n).reshape(s, n).copy()
+                count_cells(numbered[cuts.leaves_of(bins)], bins, sensitive, starts, total)
+        flat = total.ravel()
+        keys = np.flatnonzero(flat)
+        yield pa.RecordBatch.from_arrays([pa.array(keys), pa.array(flat[keys])], ["key", "count"])
+
+    counted = rows.mapInArrow(count, "key long, count long").groupBy("key")
+    answer = counted.agg(sf.sum("count").alias("count")).toArrow()
+    total = np.zeros((len(active), width), dtype=np.int64)
+    total.ravel()[answer.column("key").to_numpy()] = answer.column("count").to_numpy()
     found = {}
-    for node, number in place.items():
-        line = by_cell[number]
+    for node, line in zip(active, total, strict=True):
         bins = [line[starts[j] : starts[j + 1]] for j in range(q)]
         found[node] = _Found(int(bins[0].sum()), bins, line[starts[-1] :])
     return found

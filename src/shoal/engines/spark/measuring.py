@@ -1,8 +1,9 @@
-"""The loss of a published Spark table, read from its cells: each distinct one is charged, in tasks."""
+"""The loss of a published Spark table, read from the cells of its groups: each is charged, in tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...cell_texts import value_texts
 from ...encoding import QuasiColumn
 from ...verification.cells import read_cell
 from .cells import TEXT_FORMS
+from .verifying import SIZE
 from .whole import Whole, _quoted
 
 if TYPE_CHECKING:
@@ -23,45 +25,40 @@ if TYPE_CHECKING:
 Charge = Callable[[str | None], float]
 
 
-def measure_spark(published: DataFrame, whole: Whole, evidence: Evidence) -> dict[str, Any]:
-    """Return the metrics that sums over cells and classes give: loss where it can be read, sizes always."""
-    names = [name for column in whole.policy.schema.quasi for name in column.published_names]
-    sizes = published.groupBy(*[_quoted(name) for name in names]).agg(
-        sf.count(sf.lit(1)).cast("double").alias("n")
-    )
-    row = sizes.agg(sf.sum(sf.col("n") * sf.col("n")), sf.max("n"), sf.min("n")).collect()[0]
+def measure_spark(groups: DataFrame, whole: Whole, evidence: Evidence) -> dict[str, Any]:
+    """Return the metrics that sums over groups give: loss where it can be read from cells, sizes always."""
+    n = sf.col(SIZE).cast("double")
+    row = groups.agg(sf.sum(n * n), sf.max(n), sf.min(n)).collect()[0]
     metrics: dict[str, Any] = {"dm": row[0], "largest-class": row[1], "smallest-class": row[2]}
     metrics["classes"] = evidence.classes
     metrics["average-class"] = evidence.records / max(evidence.classes, 1)
     metrics["suppressed"] = 1.0 - evidence.records / whole.records
     if all(column.spec.form in TEXT_FORMS for column in whole.skeleton.quasi):
-        metrics["ncp"] = _losses(published, whole, evidence.records)
+        metrics["ncp"] = _losses(groups, whole, evidence.records)
         metrics["gcp"] = sum(metrics["ncp"].values()) / len(metrics["ncp"])
     return metrics
 
 
-def _losses(published: DataFrame, whole: Whole, records: int) -> dict[str, float]:
+def _losses(groups: DataFrame, whole: Whole, records: int) -> dict[str, float]:
     """Return the mean loss of every column over all records; those that were suppressed count 1."""
     columns = whole.skeleton.quasi
     known = [column.name in whole.lookups for column in columns]
-    cells = sf.array(
-        *[
-            sf.struct(sf.lit(j).cast("long").alias("column"), sf.col(_quoted(column.name)).alias("cell"))
-            for j, column in enumerate(columns)
-        ]
-    )
-    counted = published.select(sf.explode(cells).alias("one")).groupBy("one.column", "one.cell").count()
 
     def charge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        of = [charge_of(column, known=k) for column, k in zip(columns, known, strict=True)]
+        of = [cache(charge_of(column, known=k)) for column, k in zip(columns, known, strict=True)]
         total = np.zeros(len(columns))
         for batch in batches:
-            for j, text, n in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                total[j] += of[j](text) * n
+            sizes = batch.column(SIZE).to_numpy()
+            for j, charged in enumerate(of):
+                cells = batch.column(j).dictionary_encode()
+                at = cells.indices.fill_null(len(cells.dictionary)).to_numpy(zero_copy_only=False)
+                losses = np.array([charged(text) for text in [*cells.dictionary.to_pylist(), None]])
+                total[j] += float(losses[at] @ sizes)
         places = pa.array(np.arange(len(columns)))
         yield pa.RecordBatch.from_arrays([places, pa.array(total)], ["column", "loss"])
 
-    summed = counted.mapInArrow(charge, "column long, loss double").groupBy("column").agg(sf.sum("loss"))
+    shown = groups.select(*[sf.col(_quoted(column.name)) for column in columns], SIZE)
+    summed = shown.mapInArrow(charge, "column long, loss double").groupBy("column").agg(sf.sum("loss"))
     lost = whole.records - records
     return {columns[j].name: float((total + lost) / whole.records) for j, total in sorted(summed.collect())}
 

@@ -3,14 +3,13 @@
 dictionaries and ranges   one small aggregation a column          the driver holds values, not records
 cuts                      one aggregation a level                 the driver holds counts per bin
 cells                     one shuffle, then applyInArrow          tasks run the unchanged local algorithm
-verification              a group-by over the published columns   on what was written, before it is renamed
+verification              one group-by over what is published     on what was written, before it is renamed
 """
 
 from __future__ import annotations
 
-import json
-import uuid
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,7 +17,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from ... import registry
-from ...errors import DataError, ParameterError, PolicyError, WriteError
+from ...errors import DataError, PolicyError, WriteError
 from ...evidence import Evidence
 from ...policy import Policy
 from ...progress import Progress
@@ -26,9 +25,10 @@ from ...pseudonyms import check_key
 from ...schema import Action
 from .cells import CELL, ORDER, Task, published_schema
 from .cutting import Bins, Cuts, bins_in, cut_table
+from .files import Files
 from .measuring import measure_spark
 from .session import explained
-from .verifying import verify_spark
+from .verifying import grouped, verify_groups, verify_spark
 from .whole import Whole, _quoted, look
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SparkRelease:
     Attributes
     ----------
     table : pyspark.sql.DataFrame
-        Published; cached, so that what was verified is what is read.
+        Published: cached, or where it was written, so that what was verified is what is read.
     evidence : Evidence
     metrics : dict
     policy : Policy
@@ -93,29 +93,23 @@ class SparkRelease:
     def write(self, path: str, *, replace: bool = False) -> Evidence:
         """Write the table as Parquet: to a staging path, read back, verified, and only then renamed.
 
-        The manifest follows as ``<path>.manifest.json``.
+        The manifest follows as ``<path>.manifest.json``. A table that is only to be written is better made by
+        ``anonymize(..., out=path)``, which neither caches nor verifies it twice.
         """
-        files = _Files(self.table)
-        if files.exists(path) and not replace:
-            raise WriteError("the output exists", hint="Give another name, or replace=True.")
-        staging = f"{path.rstrip('/')}.staging-{uuid.uuid4().hex}"
-        try:
-            evidence = explained(lambda: self._stage(staging))
-            evidence.require()
-            if evidence.records != self.evidence.records:
-                raise WriteError("fewer records were read back than were written", hint="Try again.")
-            files.rename(staging, path)
-            files.write_text(
-                f"{path.rstrip('/')}.manifest.json", json.dumps(self.manifest(), indent=2) + "\n"
-            )
-        finally:
-            files.delete(staging)
-        return evidence
 
-    def _stage(self, path: str) -> Evidence:
-        """Write the table where nobody looks for it, and return the evidence of what is read back."""
-        self.table.write.parquet(path)
-        return verify_spark(self.table.sparkSession.read.parquet(path), self.policy)
+        def work() -> Evidence:
+            files = Files(self.table)
+            files.check_free(path, replace=replace)
+            with files.staging(path) as staging:
+                self.table.write.parquet(staging)
+                evidence = verify_spark(self.table.sparkSession.read.parquet(staging), self.policy)
+                evidence.require()
+                if evidence.records != self.evidence.records:
+                    raise WriteError("fewer records were read back than were written", hint="Try again.")
+                files.install(staging, path, self.manifest())
+            return evidence
+
+        return explained(work)
 
 
 def anonymize(
@@ -126,6 +120,8 @@ def anonymize(
     seed: int = 0,
     records: int = RECORDS,
     key: bytes | None = None,
+    out: str | None = None,
+    replace: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> SparkRelease:
@@ -149,6 +145,11 @@ def anonymize(
         Of a cell. More lose less and need more memory in a task.
     key : bytes, optional
         Secret for pseudonyms; never stored, but sent to the tasks.
+    out : str, optional
+        Where the release goes, as Parquet: written beside this path as it is made, read back and verified
+        there, and renamed. Nothing is cached then, and the release's table is the one at this path.
+    replace : bool
+        Whether what stands at `out` may be replaced.
     progress : Progress, optional
 
     Raises
@@ -161,7 +162,9 @@ def anonymize(
     _check(table, policy, key)
     chosen: Algorithm = registry.get("algorithms", algorithm).create(parameters)
     wanted = _Wanted(chosen, seed, records, key, progress or Progress())
-    return explained(lambda: _release(table, policy, wanted))
+    if out is None:
+        return explained(lambda: _cached(table, policy, wanted))
+    return explained(lambda: _written(table, policy, wanted, out, replace=replace))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +178,58 @@ class _Wanted:
     progress: Progress
 
 
-def _release(table: DataFrame, policy: Policy, wanted: _Wanted) -> SparkRelease:
-    with wanted.progress.stage("looking at every column"):
-        whole = look(table, policy)
-    with wanted.progress.stage("cutting the table into cells"):
-        cuts, binned = cut_table(table, whole, wanted.records)
-    task = Task(whole, wanted.algorithm, wanted.seed, wanted.key)
-    published = _published(table, task, cuts, binned).persist()
+@dataclass(frozen=True, slots=True, eq=False)
+class _Made:
+    """A table that will be published once a job asks for its records."""
+
+    table: DataFrame
+    whole: Whole
+    cells: int
+
+    @classmethod
+    def of(cls, table: DataFrame, policy: Policy, wanted: _Wanted) -> _Made:
+        """Return the published table, planned."""
+        with wanted.progress.stage("looking at every column"):
+            whole = look(table, policy)
+        with wanted.progress.stage("cutting the table into cells"):
+            cuts, binned = cut_table(table, whole, wanted.records)
+        task = Task(whole, wanted.algorithm, wanted.seed, wanted.key)
+        return cls(_published(table, task, cuts, binned), whole, cuts.cells)
+
+    def judged(self, published: DataFrame, wanted: _Wanted, stage: str) -> SparkRelease:
+        """Return the release of a table that was made, or raise because it does not keep the policy."""
+        policy = self.whole.policy
+        with grouped(published, policy) as groups:
+            with wanted.progress.stage(stage):
+                evidence = verify_groups(published, groups, policy)
+                evidence = _with_provenance(evidence, self.whole, wanted.seed)
+                evidence.require()
+            assert groups is not None  # the evidence would not have held
+            with wanted.progress.stage("measuring"):
+                metrics = measure_spark(groups, self.whole, evidence)
+        return SparkRelease(published, evidence, metrics, policy, wanted.algorithm, wanted.seed, self.cells)
+
+
+def _cached(table: DataFrame, policy: Policy, wanted: _Wanted) -> SparkRelease:
+    made = _Made.of(table, policy, wanted)
+    published = made.table.persist()
     try:
-        with wanted.progress.stage("partitioning cells and verifying"):
-            evidence = _with_provenance(verify_spark(published, whole.policy), whole, wanted.seed)
-            evidence.require()
-        with wanted.progress.stage("measuring"):
-            metrics = measure_spark(published, whole, evidence)
+        return made.judged(published, wanted, "partitioning cells and verifying")
     except BaseException:
         published.unpersist()
         raise
-    return SparkRelease(published, evidence, metrics, whole.policy, wanted.algorithm, wanted.seed, cuts.cells)
+
+
+def _written(table: DataFrame, policy: Policy, wanted: _Wanted, out: str, *, replace: bool) -> SparkRelease:
+    files, session = Files(table), table.sparkSession
+    files.check_free(out, replace=replace)
+    made = _Made.of(table, policy, wanted)
+    with files.staging(out) as staging:
+        with wanted.progress.stage("partitioning and writing cells"):
+            made.table.write.parquet(staging)
+        release = made.judged(session.read.parquet(staging), wanted, "verifying what was written")
+        files.install(staging, out, release.manifest())
+    return dataclasses.replace(release, table=session.read.parquet(out))
 
 
 def _check(table: DataFrame, policy: Policy, key: bytes | None) -> None:
@@ -225,18 +263,23 @@ def _check(table: DataFrame, policy: Policy, key: bytes | None) -> None:
 
 
 def with_cells(table: DataFrame, whole: Whole, cuts: Cuts, binned: tuple[Bins, ...]) -> DataFrame:
-    """Return the table with the cell of every record, and a hash of its content to order records by."""
+    """Return what will be published of every record, with its cell, and a hash of its content to order by.
+
+    Identifiers that are dropped stay where they are: they are not shuffled.
+    """
     from pyspark.sql.types import IntegerType, StructField, StructType
 
-    names = table.columns
+    dropped = {c.name for c in whole.policy.schema.identifiers if c.action is Action.DROP}
+    names = [name for name in table.columns if name not in dropped]
 
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             leaves = pa.array(cuts.leaves_of(bins_in(batch, whole, binned)))
             yield pa.RecordBatch.from_arrays([*batch.columns, leaves], [*names, CELL])
 
-    schema = StructType([*table.schema.fields, StructField(CELL, IntegerType(), False)])
-    placed = table.mapInArrow(place, schema)
+    kept = table.select(*[sf.col(_quoted(name)) for name in names])
+    schema = StructType([*kept.schema.fields, StructField(CELL, IntegerType(), False)])
+    placed = kept.mapInArrow(place, schema)
     return placed.withColumn(ORDER, sf.xxhash64(*[sf.col(_quoted(name)) for name in names]))
 
 
@@ -244,11 +287,18 @@ def _published(table: DataFrame, task: Task, cuts: Cuts, binned: tuple[Bins, ...
     sample = table.limit(1).toArrow()
     schema = from_arrow_schema(published_schema(sample, task.whole.policy, task.key))
     placed = with_cells(table, task.whole, cuts, binned)
+    if cuts.cells > _usual_tasks(table):
+        placed = placed.repartition(cuts.cells, CELL)
 
     def work(rows: pa.Table) -> pa.Table:
         return task(rows)
 
     return placed.groupBy(CELL).applyInArrow(work, schema)
+
+
+def _usual_tasks(table: DataFrame) -> int:
+    """Return how many tasks Spark makes of a shuffle unless it is told otherwise."""
+    return int(str(table.sparkSession.conf.get("spark.sql.shuffle.partitions")))
 
 
 def _with_provenance(evidence: Evidence, whole: Whole, seed: int) -> Evidence:
@@ -261,58 +311,4 @@ def _with_provenance(evidence: Evidence, whole: Whole, seed: int) -> Evidence:
     if evidence.records != whole.records:
         problems += (f"{evidence.records} of {whole.records} records were published: the input changed",)
     suppressed = max(whole.records - evidence.records, 0)
-    return replace(evidence, suppressed=suppressed, problems=problems, provenance=provenance)
-
-
-class _Files:
-    """The file system of the cluster, through the driver's JVM."""
-
-    def __init__(self, table: DataFrame) -> None:
-        session: Any = table.sparkSession
-        jvm = getattr(session, "_jvm", None)
-        if jvm is None:
-            raise ParameterError(
-                "writing needs a session with a driver of its own, not Spark Connect",
-                hint="Run it with spark-submit, or write release.table yourself and verify it.",
-            )
-        self._jvm, self._settings = jvm, session._jsc.hadoopConfiguration()
-
-    def _at(self, path: str) -> tuple[Any, Any]:
-        place = self._jvm.org.apache.hadoop.fs.Path(path)
-        return place.getFileSystem(self._settings), place
-
-    def exists(self, path: str) -> bool:
-        """Return whether there is a file or folder."""
-        system, place = self._at(path)
-        return bool(system.exists(place))
-
-    def rename(self, source: str, target: str) -> None:
-        """Put a folder in another's place; the old one goes only when the new one stands."""
-        system, new = self._at(source)
-        _, old = self._at(target)
-        kept = None
-        if system.exists(old):
-            kept = self._at(f"{target.rstrip('/')}.replaced-{uuid.uuid4().hex}")[1]
-            if not system.rename(old, kept):
-                raise WriteError("the old release cannot be moved away", hint="Nothing was changed.")
-        if not system.rename(new, old):
-            if kept is not None:
-                system.rename(kept, old)
-            raise WriteError("the release cannot be put in its place", hint="Nothing was changed.")
-        if kept is not None:
-            system.delete(kept, True)
-
-    def delete(self, path: str) -> None:
-        """Remove a folder if it is there."""
-        system, place = self._at(path)
-        if system.exists(place):
-            system.delete(place, True)
-
-    def write_text(self, path: str, text: str) -> None:
-        """Write a small file."""
-        system, place = self._at(path)
-        stream = system.create(place, True)
-        try:
-            stream.write(bytearray(text.encode("utf-8")))
-        finally:
-            stream.close()
+    return dataclasses.replace(evidence, suppressed=suppressed, problems=problems, provenance=provenance)

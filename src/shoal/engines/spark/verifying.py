@@ -1,13 +1,14 @@
 """Every promise recomputed from a published Spark table: a plain group-by over its quasi-identifiers.
 
-Groups are counted by Spark, null being equal to null only; the definitions of the models are those of
-`shoal.verification`, applied to the counts. Nothing that made the classes is used.
+Groups are counted by Spark, null being equal to null only, in one pass over the table; the definitions of the
+models are those of `shoal.verification`, applied to the counts. Nothing that made the classes is used.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from ...verification.verify import column_problems, identifier_problems
 from .whole import MOST_VALUES, _quoted
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
 _OUTCOME = pa.schema(
@@ -50,20 +52,59 @@ class _Values:
     overall: NDArray[np.int64]
 
 
+SIZE, _PAIRS = "__shoal_size", "__shoal_pairs"
+
+
 def verify_spark(published: DataFrame, policy: Policy) -> Evidence:
     """Return the evidence for a published Spark table; see `shoal.verify` for what it means."""
+    with grouped(published, policy) as groups:
+        return verify_groups(published, groups, policy)
+
+
+@contextmanager
+def grouped(published: DataFrame, policy: Policy) -> Iterator[DataFrame | None]:
+    """Give the groups of a published table: cells, size, and how often sensitive values occur together.
+
+    They are counted once, and kept as long as promises and metrics are read from them. None where a
+    quasi-identifier is missing.
+    """
+    names = [name for column in policy.schema.quasi for name in column.published_names]
+    if not set(names) <= set(published.columns):
+        yield None
+        return
+    keys = [sf.col(_quoted(name)) for name in names]
+    values = [sf.col(_quoted(column.name)) for column in _sensitive(published, policy)]
+    counted = published.groupBy(*keys, *(v.alias(f"__shoal_{i}") for i, v in enumerate(values))).agg(
+        sf.count(sf.lit(1)).alias(SIZE)
+    )
+    if values:
+        pair = sf.struct(*(sf.col(f"__shoal_{i}").alias(f"value{i}") for i in range(len(values))), SIZE)
+        counted = counted.groupBy(*keys).agg(sf.sum(SIZE).alias(SIZE), sf.collect_list(pair).alias(_PAIRS))
+    counted = counted.persist()
+    try:
+        yield counted
+    finally:
+        counted.unpersist()
+
+
+def _sensitive(published: DataFrame, policy: Policy) -> list[Column]:
+    return [column for column in policy.schema.sensitive if column.name in published.columns]
+
+
+def verify_groups(published: DataFrame, groups: DataFrame | None, policy: Policy) -> Evidence:
+    """Return the evidence for a published Spark table whose groups `grouped` has counted."""
     problems = [] if policy.models else ["the policy promises nothing"]
     problems += column_problems(list(published.columns), policy)
     problems += _identifier_problems(published, policy)
-    names = [name for column in policy.schema.quasi for name in column.published_names]
     promises: list[Promise] = []
-    records = groups = 0
-    if set(names) <= set(published.columns):
-        counted = _per_column(published, policy, names)
-        groups, records = _sizes(published, names)
+    classes = records = 0
+    if groups is not None:
+        row = groups.agg(sf.count(sf.lit(1)), sf.sum(SIZE)).collect()[0]
+        classes, records = int(row[0]), int(row[1] or 0)
+        counted = _per_column(published, groups, policy)
         for model, column in policy.promises():
             promises.append(_promise(model, column, counted, problems))
-    return Evidence(tuple(promises), records, groups, problems=tuple(dict.fromkeys(problems)))
+    return Evidence(tuple(promises), records, classes, problems=tuple(dict.fromkeys(problems)))
 
 
 def _identifier_problems(published: DataFrame, policy: Policy) -> list[str]:
@@ -84,34 +125,24 @@ def _identifier_problems(published: DataFrame, policy: Policy) -> list[str]:
     return sorted(f"the identifier {row['name']!r} is published" for row in bad)
 
 
-def _sizes(published: DataFrame, names: list[str]) -> tuple[int, int]:
-    grouped = published.groupBy(*[_quoted(name) for name in names]).agg(sf.count(sf.lit(1)).alias("n"))
-    row = grouped.agg(sf.count(sf.lit(1)), sf.sum("n")).collect()[0]
-    return int(row[0]), int(row[1] or 0)
-
-
-def _per_column(published: DataFrame, policy: Policy, names: list[str]) -> dict[str | None, Any]:
+def _per_column(published: DataFrame, groups: DataFrame, policy: Policy) -> dict[str | None, Any]:
     """Return, per sensitive column (None: sizes only), the groups with their counts, and the values."""
-    keys = [sf.col(_quoted(name)) for name in names]
-    sizes = published.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
-    found: dict[str | None, Any] = {None: (sizes.select("n"), None)}
-    for column in policy.schema.sensitive:
-        if column.name not in published.columns:
-            continue
-        cell = sf.col(_quoted(column.name))
-        pairs = published.groupBy(*keys, cell.alias("__value")).agg(sf.count(sf.lit(1)).alias("__n"))
-        listed = pairs.groupBy(*keys).agg(
-            sf.collect_list(sf.struct(sf.col("__value").alias("value"), sf.col("__n").alias("n"))).alias(
-                "pairs"
-            )
-        )
-        found[column.name] = (listed.select("pairs"), _values(published, column))
+    found: dict[str | None, Any] = {None: (groups.select(SIZE), None)}
+    for i, column in enumerate(_sensitive(published, policy)):
+        own = sf.transform(_PAIRS, _value_and_size(i))
+        found[column.name] = (groups.select(own.alias("pairs")), _values(groups, i, column))
     return found
 
 
-def _values(published: DataFrame, column: Column) -> _Values | None:
-    cell = sf.col(_quoted(column.name)).alias("value")
-    rows = published.groupBy(cell).agg(sf.count(sf.lit(1)).alias("n")).limit(MOST_VALUES + 1).toArrow()
+def _value_and_size(place: int) -> Callable[[SparkColumn], SparkColumn]:
+    """Return what keeps one sensitive column of a pair; Spark hands a function as much as it takes."""
+    return lambda pair: sf.struct(pair[f"value{place}"].alias("value"), pair[SIZE].alias(SIZE))
+
+
+def _values(groups: DataFrame, place: int, column: Column) -> _Values | None:
+    pairs = groups.select(sf.explode(_PAIRS).alias("pair"))
+    counted = pairs.groupBy(sf.col(f"pair.value{place}").alias("value"))
+    rows = counted.agg(sf.sum(f"pair.{SIZE}").alias("n")).limit(MOST_VALUES + 1).toArrow()
     if rows.num_rows > MOST_VALUES:
         return None
     values = without_nan(rows.column("value"))
@@ -183,18 +214,20 @@ def _examined(name: str | None, batch: pa.RecordBatch, values: _Values | None) -
     """Return some groups in the form in which the checkers take a table."""
     none = np.zeros(0, dtype=np.int64)
     if name is None or values is None:
-        sizes = batch.column("n").to_numpy().astype(np.int64)
+        sizes = batch.column(SIZE).to_numpy().astype(np.int64)
         return Examined(pa.table({}), Policy(), none, sizes, none.astype(bool))
     lists = batch.column("pairs")
     pairs = lists.flatten()
     group = np.repeat(np.arange(batch.num_rows), np.diff(lists.offsets.to_numpy()))
-    cells, counts = pairs.field("value"), pairs.field("n").to_numpy().astype(np.int64)
+    cells, counts = pairs.field("value"), pairs.field(SIZE).to_numpy().astype(np.int64)
     value = pc.index_in(without_nan(pa.chunked_array([cells])), value_set=values.values).to_numpy()
-    order = np.lexsort((value, group))
-    group, value, counts = group[order].astype(np.int64), value[order].astype(np.int64), counts[order]
+    # A value occurs once for every value of the other sensitive columns that it occurs with.
+    keys, place = np.unique(group * len(values.values) + value.astype(np.int64), return_inverse=True)
+    counts = np.bincount(place, weights=counts).astype(np.int64)
+    group, value = np.divmod(keys, len(values.values))
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     found = Counts(values.column, values.values, group, value, counts, starts, values.overall)
-    sizes = np.bincount(group, weights=counts).astype(np.int64)
+    sizes = np.bincount(group, weights=counts, minlength=batch.num_rows).astype(np.int64)
     examined = Examined(pa.table({name: values.values}), Policy(), none, sizes, none.astype(bool))
     examined._counts[name] = found
     return examined

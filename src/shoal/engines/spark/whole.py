@@ -61,7 +61,7 @@ class Whole:
     policy : Policy
         Resolved; columns of very many numbers have their range as domain.
     skeleton : Encoded
-        Its dictionaries are those of the whole table; its codes are not records.
+        Its dictionaries are those of the whole table; it has no codes.
     lookups : dict of column name to Lookup
         Columns without one are encoded from the values of a cell alone, within their domain.
     rules : Rules
@@ -105,6 +105,9 @@ def look(table: DataFrame, policy: Policy) -> Whole:
     rules = compile_rules(policy.models, skeleton, overall=(records, counts))
     _check_feasible(rules, records, counts)
     edges = {name: _edges(ends) for name, ends in ranges.items()}
+    skeleton = replace(
+        skeleton, codes=skeleton.codes[:0].copy(), sensitive_codes=skeleton.sensitive_codes[:0].copy()
+    )
     return Whole(policy, skeleton, lookups, rules, records, weights, edges)
 
 
@@ -130,7 +133,7 @@ def _range(table: DataFrame, column: Column) -> pa.Table:
             hint="Round it, or group its values before, or drop it from the policy.",
         )
     at = sf.col(_quoted(column.name)).cast("double")
-    shares = np.linspace(0.0, 1.0, _BINS + 1).tolist()
+    shares = np.linspace(0.0, 1.0, _BINS).tolist()
     clean = sf.when(sf.isnan(at), None).otherwise(at)
     row = table.agg(
         sf.percentile_approx(clean, shares, round(1 / _PRECISE)).alias("quantiles"),
