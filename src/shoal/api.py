@@ -136,10 +136,10 @@ def anonymize_file(
 
     Parameters
     ----------
-    source : path, or what `shoal.io.blocks.open_blocks` returns
-        A Parquet, CSV or Arrow file.
-    out : path
-        Its ending says the format; what stands there stays until the verified file takes its place.
+    source : path, address of a table, or what `shoal.io.blocks.open_blocks` returns
+        A Parquet, CSV or Arrow file, or a table in a database, read inside one transaction.
+    out : path, or address of a table
+        The ending says the format; what stands there stays until the verified release takes its place.
     policy, algorithm, refine, seed, progress, key, **options
         As for `anonymize`. Columns published with noise need a table in memory.
     order : "shuffle" or "keep"
@@ -161,20 +161,28 @@ def anonymize_file(
     FileRelease(holds, records=4, classes=2, gcp=0.0244)
     """
     from .engines.encoding import prepare_blocks
+    from .engines.loading import DatabaseTarget, close_blocks, release_into_database
     from .engines.publishing import check_streamable
     from .engines.streaming import Target, release_blocks
+    from .io import databases
     from .io.blocks import open_blocks
 
     policy, parameters = _split(policy, options)
     chosen, refining = make_algorithm(algorithm, parameters), _refine(refine)
     run = Run(seed, progress or Progress())
-    target = Target.checked(out, order, key)
+    address = databases.target(out, replace=True)
+    target = Target.checked("release.parquet" if address is not None else out, order, key)
     with run.progress.stage("opening"):
         blocks = source if hasattr(source, "one_pass") else open_blocks(source)
-    check_streamable(policy, blocks.schema, key)
-    prepared = prepare_blocks(blocks, policy, run.progress)
-    classes = partition_prepared(prepared, chosen, run, refining)
-    return release_blocks(prepared, classes, chosen, run, target)
+    try:
+        check_streamable(policy, blocks.schema, key)
+        prepared = prepare_blocks(blocks, policy, run.progress)
+        classes = partition_prepared(prepared, chosen, run, refining)
+        if address is None:
+            return release_blocks(prepared, classes, chosen, run, target)
+        return release_into_database(prepared, classes, chosen, run, DatabaseTarget(address, target))
+    finally:
+        close_blocks(blocks)
 
 
 def encode(data: Any, policy: Policy) -> Encoded:

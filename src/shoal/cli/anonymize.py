@@ -205,7 +205,7 @@ def anonymize(
         SparkJob(data, promised, how.on_spark(parameters), writing.out, writing.force).run(screen)
         return
     chosen = how.on_this_machine(parameters, screen)
-    if _streams(data, stream, writing, promised, how.noise_seed):
+    if _streams(reading.source(data), stream, writing, promised, how.noise_seed):
         release: Described = _by_blocks(reading.blocks(data), promised, writing, chosen)
     else:
         release = _in_memory(
@@ -250,10 +250,9 @@ def _after(release: Described, how: _How, writing: _Targets, screen: Screen) -> 
 
 
 def _streams(
-    data: str, asked: bool | None, writing: _Targets, policy: Policy, noise_seed: int | None
+    data: str | Address, asked: bool | None, writing: _Targets, policy: Policy, noise_seed: int | None
 ) -> bool:
     """Return whether to read block by block: as asked, or where the table is large and nothing forbids it."""
-    from ..io import databases
     from ..io.blocks import is_big
 
     forbidding = {
@@ -268,10 +267,9 @@ def _streams(
         raise ParameterError("--stream writes to a file", hint="Add --out published.parquet.")
     if asked is not None:
         return asked
-    ends = [end for end in (data, writing.out) if end not in (None, STANDARD)]
-    files = len(ends) == 2 and not any(databases.parse(str(end)) for end in ends)
+    possible = data != STANDARD and writing.out not in (None, STANDARD)
     noisy = any(column.form.noisy for column in policy.schema.quasi)
-    return files and not noisy and not needed and is_big(data)
+    return possible and not noisy and not needed and is_big(data)
 
 
 def _key(key_file: str) -> bytes:

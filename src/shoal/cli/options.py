@@ -96,11 +96,11 @@ class Reading:
             return self.table(path)
 
     def blocks(self, path: str) -> Blocks:
-        """Return the table in a file, to be read block by block."""
+        """Return the table in a file or a database, to be read block by block."""
         from ..io.blocks import open_blocks
         from ..io.csv_read import CsvOptions
 
-        return open_blocks(path, csv=CsvOptions(self.delimiter, self.encoding, self.nulls, None))
+        return open_blocks(self.source(path), csv=CsvOptions(self.delimiter, self.encoding, self.nulls, None))
 
 
 def reading_options(command: Command) -> Command:

@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from ..errors import DataError, ParameterError
 from ..table import Table, refuse_repeated
+from . import databases
 from .csv_blocks import CsvBlocks
 from .csv_read import CsvOptions
+from .databases import Address
 from .source import STANDARD, Source
 
 BLOCK = 1 << 19  # records
@@ -68,8 +70,11 @@ class Stamp:
         return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
-def is_big(path: str) -> bool:
-    """Return whether a file would take so much memory as a table that it is better read block by block."""
+def is_big(source: str | Address) -> bool:
+    """Return whether a table would take so much memory that it is better read block by block."""
+    if isinstance(source, Address):
+        return databases.size_of(source) >= _BIG
+    path = source
     try:
         size = os.stat(path).st_size
     except OSError:
@@ -83,14 +88,18 @@ def _extension(path: str) -> str:
 
 
 def open_blocks(
-    source: str | os.PathLike[str] | pa.Table, *, format: str | None = None, csv: CsvOptions | None = None
+    source: str | os.PathLike[str] | Address | pa.Table,
+    *,
+    format: str | None = None,
+    csv: CsvOptions | None = None,
 ) -> Blocks:
     """Return a table that is read block by block.
 
     Parameters
     ----------
-    source : path or pyarrow.Table
-        A Parquet, Arrow or CSV file; standard input can be read only once and is refused.
+    source : path, address of a database or pyarrow.Table
+        A Parquet, Arrow or CSV file, or a table in a database, read in one transaction, which ends when the
+        blocks are closed. Standard input can be read only once and is refused.
     format : "csv", "parquet" or "arrow", optional
         What the file is, whatever its name.
     csv : CsvOptions, optional
@@ -107,11 +116,15 @@ def open_blocks(
 
     if isinstance(source, pa.Table):
         return TableBlocks.of(source)
+    said = _checked_format(format)
+    address = source if isinstance(source, Address) else databases.parse(source) if said is None else None
+    if address is not None:
+        return databases.open_database(address)
+    assert not isinstance(source, Address)
     if os.fspath(source) == STANDARD:
         raise ParameterError(
             "standard input can be read only once, so it cannot be streamed", hint="Name a file."
         )
-    said = _checked_format(format)
     opened = Source.open(source)
     chosen = said or _by_extension(opened.name) or opened.magic() or "csv"
     if chosen == "csv":

@@ -23,6 +23,7 @@ from .whole import Lookup, Whole
 if TYPE_CHECKING:
     from ...algorithms.base import Algorithm
 
+_settled = False
 CELL, ORDER = "__shoal_cell", "__shoal_order"
 TEXT_FORMS = (Form.AUTO, Form.INTERVAL, Form.SET, Form.ANCESTOR)
 
@@ -47,7 +48,7 @@ class Task:
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Return the published records of one cell, in a fresh random order."""
-        _stay_serial()
+        settle_worker()
         labels, rows = self.classes(rows)
         return published(rows, self, labels).take(pa.array(_fresh_permutation(len(labels))))
 
@@ -70,6 +71,24 @@ class Task:
                 np.where(partition.labels < 0, partition.classes, partition.labels)
             )
         return merge_until_kept(partition, encoded, self.whole.rules).labels, rows
+
+
+def settle_worker() -> None:
+    """Keep a task on one core, and make ends of tasks cheap.
+
+    The cluster decides how many tasks run at once. After every task a worker of Spark collects garbage among
+    all objects there are. For the libraries loaded here that takes longer than many a task, so they are put
+    aside.
+    """
+    global _settled
+    if not _settled:
+        import gc
+
+        import numba
+
+        numba.set_num_threads(1)
+        gc.freeze()
+        _settled = True
 
 
 def published(rows: pa.Table, task: Task, labels: NDArray[np.int32]) -> pa.Table:
@@ -159,10 +178,3 @@ def _seed(seed: int, cell: int) -> int:
 
 def _fresh_permutation(n: int) -> NDArray[np.int64]:
     return np.random.default_rng(secrets.randbits(128)).permutation(n)
-
-
-def _stay_serial() -> None:
-    """Keep a task on one core: the cluster decides how many tasks run at once."""
-    import numba
-
-    numba.set_num_threads(1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as sf
 
 from ...encoding import QuasiColumn
-from .cells import sensitive_codes
+from .cells import looked_up, numbers, sensitive_codes, settle_worker
 from .whole import Whole, _quoted
 
 if TYPE_CHECKING:
@@ -176,6 +176,7 @@ def _packed(table: DataFrame, whole: Whole, binned: tuple[Bins, ...]) -> DataFra
     names = [*(c.name for c in whole.skeleton.quasi), *(c.name for c in whole.skeleton.sensitive)]
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_worker()
         for rows in _gathered(batches):
             bins = bins_in(rows, whole, binned)
             sensitive = (sensitive_codes(rows, whole) + whole.rules.start[:-1]).T.astype(np.int32)
@@ -205,8 +206,6 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def bins_in(rows: pa.RecordBatch | pa.Table, whole: Whole, binned: tuple[Bins, ...]) -> NDArray[np.uint8]:
     """Return the bin of every quasi-identifier of every row, uint8[q, n]."""
-    from .cells import looked_up, numbers
-
     found = np.empty((len(binned), rows.num_rows), dtype=np.uint8)
     for j, (column, bins) in enumerate(zip(whole.skeleton.quasi, binned, strict=True)):
         cells = rows.column(column.name)
@@ -232,6 +231,7 @@ def _counted(
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from ...kernels.cells import count_cells
 
+        settle_worker()
         total = np.zeros((len(active), width), dtype=np.int64)
         for batch in batches:
             for n, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):

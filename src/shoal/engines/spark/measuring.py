@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 from ...cell_texts import value_texts
 from ...encoding import QuasiColumn
 from ...verification.cells import read_cell
-from .cells import TEXT_FORMS
+from .cells import TEXT_FORMS, settle_worker
 from .verifying import SIZE
 from .whole import Whole, _quoted
 
@@ -45,6 +45,7 @@ def _losses(groups: DataFrame, whole: Whole, records: int) -> dict[str, float]:
     known = [column.name in whole.lookups for column in columns]
 
     def charge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_worker()
         of = [cache(charge_of(column, known=k)) for column, k in zip(columns, known, strict=True)]
         total = np.zeros(len(columns))
         for batch in batches:

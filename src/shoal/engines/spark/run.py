@@ -23,11 +23,11 @@ from ...policy import Policy
 from ...progress import Progress
 from ...pseudonyms import check_key
 from ...schema import Action
-from .cells import CELL, ORDER, Task, published_schema
+from .cells import CELL, ORDER, Task, published_schema, settle_worker
 from .cutting import Bins, Cuts, bins_in, cut_table
 from .files import Files
 from .measuring import measure_spark
-from .session import explained
+from .session import explained, usual_tasks
 from .verifying import grouped, verify_groups, verify_spark
 from .whole import Whole, _quoted, look
 
@@ -273,6 +273,7 @@ def with_cells(table: DataFrame, whole: Whole, cuts: Cuts, binned: tuple[Bins, .
     names = [name for name in table.columns if name not in dropped]
 
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_worker()
         for batch in batches:
             leaves = pa.array(cuts.leaves_of(bins_in(batch, whole, binned)))
             yield pa.RecordBatch.from_arrays([*batch.columns, leaves], [*names, CELL])
@@ -287,18 +288,13 @@ def _published(table: DataFrame, task: Task, cuts: Cuts, binned: tuple[Bins, ...
     sample = table.limit(1).toArrow()
     schema = from_arrow_schema(published_schema(sample, task.whole.policy, task.key))
     placed = with_cells(table, task.whole, cuts, binned)
-    if cuts.cells > _usual_tasks(table):
+    if cuts.cells > usual_tasks(table):
         placed = placed.repartition(cuts.cells, CELL)
 
     def work(rows: pa.Table) -> pa.Table:
         return task(rows)
 
     return placed.groupBy(CELL).applyInArrow(work, schema)
-
-
-def _usual_tasks(table: DataFrame) -> int:
-    """Return how many tasks Spark makes of a shuffle unless it is told otherwise."""
-    return int(str(table.sparkSession.conf.get("spark.sql.shuffle.partitions")))
 
 
 def _with_provenance(evidence: Evidence, whole: Whole, seed: int) -> Evidence:

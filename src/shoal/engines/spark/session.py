@@ -38,6 +38,18 @@ def read_parquet(path: str) -> DataFrame:
     return explained(lambda: session.read.parquet(path))
 
 
+def parallelism(table: DataFrame) -> int:
+    """Return how many tasks run at a time; as many as Spark makes of a shuffle where that is not known."""
+    session = table.sparkSession
+    context = getattr(session, "_sc", None)
+    return int(context.defaultParallelism) if context is not None else usual_tasks(table)
+
+
+def usual_tasks(table: DataFrame) -> int:
+    """Return how many tasks Spark makes of a shuffle unless it is told otherwise."""
+    return int(str(table.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+
+
 def explained(work: Callable[[], T]) -> T:
     """Return what `work` returns; what Spark says becomes one line without it: its messages quote cells.
 

@@ -26,6 +26,8 @@ from ...schema import Column
 from ...verification.checks import check
 from ...verification.groups import Counts, Examined, Unverifiable, rank_values
 from ...verification.verify import column_problems, identifier_problems
+from .cells import settle_worker
+from .session import parallelism
 from .whole import MOST_VALUES, _quoted
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class _Values:
     overall: NDArray[np.int64]
 
 
+_PARTS = 4  # for every core
 SIZE, _PAIRS = "__shoal_size", "__shoal_pairs"
 
 
@@ -80,7 +83,8 @@ def grouped(published: DataFrame, policy: Policy) -> Iterator[DataFrame | None]:
     if values:
         pair = sf.struct(*(sf.col(f"__shoal_{i}").alias(f"value{i}") for i in range(len(values))), SIZE)
         counted = counted.groupBy(*keys).agg(sf.sum(SIZE).alias(SIZE), sf.collect_list(pair).alias(_PAIRS))
-    counted = counted.persist()
+    # What is kept has as many parts as the shuffle that made it; each costs a task whenever it is read.
+    counted = counted.coalesce(_PARTS * parallelism(published)).persist()
     try:
         yield counted
     finally:
@@ -112,6 +116,7 @@ def _identifier_problems(published: DataFrame, policy: Policy) -> list[str]:
     there = [column for column in policy.schema.identifiers if column.name in published.columns]
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_worker()
         for batch in batches:
             for column in there:
                 bad = identifier_problems(pa.chunked_array([batch.column(column.name)]), column)
@@ -168,6 +173,7 @@ def _promise(model: Any, name: str | None, counted: dict[str | None, Any], probl
         return nothing
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_worker()
         for batch in batches:
             if batch.num_rows:
                 yield pa.RecordBatch.from_pylist([_outcome(model, name, batch, values)], _OUTCOME)

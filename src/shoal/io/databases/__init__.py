@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ...errors import DataError, WriteError
 from .address import Address, parse
+from .blocks import DatabaseBlocks
 from .sessions import Session, explained, open_session
 
-_SHOWN = 8
+if TYPE_CHECKING:
+    from ..blocks import Blocks
 
-__all__ = ["Address", "manifest_table", "open_session", "parse", "put", "read_database", "storable", "target"]
+_SHOWN = 8
+_BATCH = 1 << 16  # rows
+
+__all__ = [
+    "Address",
+    "DatabaseBlocks",
+    "manifest_table",
+    "open_database",
+    "open_session",
+    "parse",
+    "put",
+    "put_blocks",
+    "read_database",
+    "size_of",
+    "storable",
+    "target",
+]
 
 
 def read_database(address: Address) -> pa.Table:
@@ -23,6 +43,30 @@ def read_database(address: Address) -> pa.Table:
     def work() -> pa.Table:
         with open_session(address) as session:
             return session.read(_found(session, address))
+
+    return explained(address, work, write=False)
+
+
+def open_database(address: Address) -> DatabaseBlocks:
+    """Return the table at an address, to be read block by block; `close` it afterwards."""
+
+    def work() -> DatabaseBlocks:
+        session = open_session(address)
+        try:
+            return DatabaseBlocks(session, _found(session, address))
+        except BaseException:
+            session.__exit__(None, None, None)
+            raise
+
+    return explained(address, work, write=False)
+
+
+def size_of(address: Address) -> int:
+    """Return about how many bytes a table takes where it stands."""
+
+    def work() -> int:
+        with open_session(address) as session:
+            return session.size(_found(session, address))
 
     return explained(address, work, write=False)
 
@@ -122,7 +166,45 @@ def put(address: Address, tables: dict[str, pa.Table], check: Callable[[pa.Table
     explained(address, work, write=True)
 
 
-def _put_in_place(session: Session, final: Address, content: pa.Table) -> None:
+def put_blocks(
+    address: Address, content: Blocks, manifest: dict[str, Any], check: Callable[[Blocks], object]
+) -> None:
+    """Write a table block by block, and its manifest, in one transaction, as `put` does.
+
+    Parameters
+    ----------
+    address : Address
+    content : Blocks
+    manifest : dict
+        Stands beside the table, in one of one cell; the table's name and size are added.
+    check : function
+        Told what the table holds before others can see it.
+    """
+    described = {**manifest, "table": {"name": address.qualified, "records": content.records}}
+    text = pa.table({"manifest": [json.dumps(described, allow_nan=False)]})
+
+    def work() -> None:
+        with open_session(address, write=True) as session:
+            _put_in_place(session, address, _reader(content))
+            _put_in_place(session, address.beside(manifest_table(address.table)), text)
+            check(DatabaseBlocks(session, address, write=True))
+            session.commit()
+
+    explained(address, work, write=True)
+
+
+def _reader(content: Blocks) -> pa.RecordBatchReader:
+    """Return blocks as batches of types that every database has."""
+    schema = storable(content.schema.empty_table()).schema
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for block in content.read(content.schema.names):
+            yield from storable(block).cast(schema).to_batches(max_chunksize=_BATCH)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _put_in_place(session: Session, final: Address, content: pa.Table | pa.RecordBatchReader) -> None:
     if not session.exists(final):
         session.create(final, content)
         return

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Generator
 from types import TracebackType
 
 import pyarrow as pa
 
 from ...errors import DataError
 from .address import Address
+from .sessions import Window, listed
 
+_BATCH = 1 << 16  # rows
+_PACKED = 5  # a table unpacked, as a multiple of what it takes in the file
 _CONTENT = "shoal_content"  # the name under which DuckDB sees an Arrow table while it is copied
 
 
@@ -22,6 +26,7 @@ class DuckSession:
 
         if not write and not os.path.exists(address.where):
             raise DataError(f"there is no file {address.where!r}", hint="Check the path.")
+        self._where = address.where
         self._connection = duckdb.connect(address.where, read_only=not write)
         self._connection.execute("begin transaction")
 
@@ -52,7 +57,38 @@ class DuckSession:
         """Return a table's rows in the order they stand in."""
         return self._connection.sql(f"select * from {table.quoted}").to_arrow_table()
 
-    def create(self, table: Address, content: pa.Table) -> None:
+    def count(self, table: Address) -> int:
+        """Return the number of a table's rows."""
+        found = self._connection.execute(f"select count(*) from {table.quoted}").fetchall()
+        return int(found[0][0])
+
+    def size(self, table: Address) -> int:
+        """Return about how many bytes a table takes where it stands: at most those of the file, unpacked."""
+        return _PACKED * os.stat(self._where).st_size
+
+    def schema(self, table: Address) -> pa.Schema:
+        """Return the columns of a table and the types that `stream` gives them."""
+        return self._connection.sql(f"select * from {table.quoted} limit 0").to_arrow_table().schema
+
+    def stream(self, table: Address, schema: pa.Schema, window: Window) -> Generator[pa.RecordBatch]:
+        """Yield some columns batch by batch, every time in the same order; `schema` names them.
+
+        A table is read in the order it was filled in. A view is sorted by all its columns.
+        """
+        order = "" if self._is_table(table) else f" order by {listed(self.schema(table).names)}"
+        query = f"select {listed(schema.names)} from {table.quoted}{order}{window.clause}"
+        yield from self._connection.sql(query).to_arrow_reader(_BATCH)
+
+    def _is_table(self, table: Address) -> bool:
+        found = self._connection.execute(
+            "select count(*) from duckdb_tables() where database_name = current_database() "
+            "and lower(schema_name) = lower(coalesce(nullif(?, ''), current_schema())) "
+            "and lower(table_name) = lower(?)",
+            [table.schema, table.table],
+        ).fetchall()
+        return bool(found[0][0])
+
+    def create(self, table: Address, content: pa.Table | pa.RecordBatchReader) -> None:
         """Make a table with this content."""
         self._connection.register(_CONTENT, content)
         try:

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Generator
 from types import TracebackType
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .address import Address
-from .sessions import rows
+from .sessions import Window, listed, rows
 
+_STORED = ("r", "p", "m")  # tables, partitioned ones, materialized views
+_IN_PLACE = (  # one scan from the first page to the last
+    "synchronize_seqscans = off",
+    "max_parallel_workers_per_gather = 0",
+    "enable_indexscan = off",
+    "enable_indexonlyscan = off",
+    "enable_bitmapscan = off",
+)
 _SYSTEM = "('pg_catalog', 'information_schema')"
 
 
 class PostgresSession:
     """One transaction on a PostgreSQL database."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, write: bool) -> None:
         from adbc_driver_postgresql import dbapi
 
         self._connection = dbapi.connect(address.where)
+        if not write:
+            self.execute("set transaction isolation level repeatable read read only")
 
     def __enter__(self) -> PostgresSession:
         return self
@@ -58,7 +69,48 @@ class PostgresSession:
             schema = pa.schema([_plain_field(field) for field in reader.schema])
             return pa.Table.from_batches((_plain(batch, schema) for batch in reader), schema)
 
-    def create(self, table: Address, content: pa.Table) -> None:
+    def count(self, table: Address) -> int:
+        """Return the number of a table's rows."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"select count(*) from {table.quoted}")
+            return int(rows(cursor)[0][0])
+
+    def size(self, table: Address) -> int:
+        """Return about how many bytes a table takes where it stands."""
+        with self._connection.cursor() as cursor:
+            cursor.execute("select pg_total_relation_size(to_regclass($1))", parameters=[table.quoted])
+            return int(rows(cursor)[0][0] or 0)
+
+    def schema(self, table: Address) -> pa.Schema:
+        """Return the columns of a table and the types that `stream` gives them."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"select * from {table.quoted} limit 0")
+            found: pa.Schema = cursor.fetch_record_batch().schema
+            return pa.schema([_plain_field(field) for field in found])
+
+    def stream(self, table: Address, schema: pa.Schema, window: Window) -> Generator[pa.RecordBatch]:
+        """Yield some columns batch by batch, every time in the same order; `schema` names them.
+
+        A table is read from its first page to its last; its rows stay where they are while a transaction can
+        see them. A view is sorted by all its columns.
+        """
+        with self._connection.cursor() as cursor:
+            for setting in _IN_PLACE:
+                cursor.execute(f"set local {setting}")
+            order = "" if self._kind(table) in _STORED else f" order by {listed(self.schema(table).names)}"
+            query = f"select {listed(schema.names)} from {table.quoted}{order}{window.clause}"
+            cursor.execute(query)
+            for batch in cursor.fetch_record_batch():
+                yield _plain(batch, schema)
+
+    def _kind(self, table: Address) -> str:
+        with self._connection.cursor() as cursor:
+            cursor.execute(
+                "select relkind::text from pg_class where oid = to_regclass($1)", parameters=[table.quoted]
+            )
+            return str(rows(cursor)[0][0])
+
+    def create(self, table: Address, content: pa.Table | pa.RecordBatchReader) -> None:
         """Make a table with this content."""
         with self._connection.cursor() as cursor:
             cursor.adbc_ingest(table.table, content, mode="create", db_schema_name=table.schema or None)

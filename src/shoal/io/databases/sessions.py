@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -12,6 +13,20 @@ from ...errors import DataError, MissingExtra, ShoalError, WriteError
 from .address import Address
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which rows of a table: all after `skip`, or `most` of them."""
+
+    skip: int = 0
+    most: int | None = None
+
+    @property
+    def clause(self) -> str:
+        """The window in SQL."""
+        most = "" if self.most is None else f" limit {self.most}"
+        return f"{most} offset {self.skip}" if self.skip else most
 
 
 class Session(Protocol):
@@ -32,7 +47,19 @@ class Session(Protocol):
     def read(self, table: Address) -> pa.Table:
         """Return a table's rows in the order they stand in."""
 
-    def create(self, table: Address, content: pa.Table) -> None:
+    def count(self, table: Address) -> int:
+        """Return the number of a table's rows."""
+
+    def size(self, table: Address) -> int:
+        """Return about how many bytes a table takes where it stands."""
+
+    def schema(self, table: Address) -> pa.Schema:
+        """Return the columns of a table and the types that `stream` gives them."""
+
+    def stream(self, table: Address, schema: pa.Schema, window: Window) -> Generator[pa.RecordBatch]:
+        """Yield some columns batch by batch, every time in the same order; `schema` names them."""
+
+    def create(self, table: Address, content: pa.Table | pa.RecordBatchReader) -> None:
         """Make a table with this content."""
 
     def same_columns(self, one: Address, other: Address) -> bool:
@@ -49,11 +76,11 @@ class Session(Protocol):
 
 
 def open_session(address: Address, *, write: bool = False) -> Session:
-    """Return a session on a database; reading sessions change nothing."""
+    """Return a session on a database; reading ones change nothing, and see one state of it all the time."""
     if address.engine == "postgresql":
         from .postgres import PostgresSession
 
-        return PostgresSession(address)
+        return PostgresSession(address, write=write)
     if address.engine == "sqlite":
         from .sqlite import SqliteSession
 
@@ -135,6 +162,11 @@ def _reason(error: Exception) -> tuple[str, str]:
     if "full" in text and "disk" in text:
         return "the disk is full", "Make room."
     return f"the database could not do it ({name})", "Check that it is there and whole."
+
+
+def listed(names: list[str]) -> str:
+    """Return columns as SQL lists them."""
+    return ", ".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
 def rows(cursor: Any) -> list[tuple[Any, ...]]:
