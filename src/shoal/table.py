@@ -390,6 +390,17 @@ def _is_ordered_text(column: pa.ChunkedArray) -> bool:
     return bool(pa.types.is_dictionary(kind) and kind.ordered and pa.types.is_string(kind.value_type))
 
 
+def _in_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the categories of an Enum as ordered: polars before 2.0 does not say so."""
+    if column.type.ordered:
+        return column
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary, ordered=True)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, column.type.value_type, True))
+
+
 def _from_polars(frame: Any) -> tuple[pa.Table, Origin]:
     frame = frame.collect() if hasattr(frame, "collect") else frame
     arrays = {}
@@ -397,7 +408,8 @@ def _from_polars(frame: Any) -> tuple[pa.Table, Origin]:
         kind = frame.schema[name].base_type().__name__  # its full name would list the categories
         with contextlib.suppress(Exception):  # polars raises its own tree of errors
             if kind != "Object":  # which leaves polars as addresses in memory
-                arrays[name] = frame.get_column(name).to_frame().to_arrow().column(0)
+                column = frame.get_column(name).to_frame().to_arrow().column(0)
+                arrays[name] = _in_order(column) if kind == "Enum" else column
         if name not in arrays:
             raise DataError(
                 f"column {name!r} has a type that cannot be handled ({kind})",
