@@ -51,7 +51,7 @@ def solve_column(encoded: Encoded, k: int, loss: str = "gcp", *, dropping: bool 
     >>> import shoal
     >>> encoded = shoal.encode({"age": [20, 25, 25, 25, 30]}, shoal.Policy(quasi=["age"]))
     >>> solve_column(encoded, 2)
-    Solved(cost=2.0, labels=array([1, 0, 0, 0, 1]))
+    Solved(cost=2.0, labels=array([0, 1, 1, 1, 0]))
     """
     only = only_column(encoded)
     if only is None:
@@ -103,7 +103,7 @@ def least_range(numbers: Floats, k: int, *, dropping: bool = False) -> Solved | 
     Examples
     --------
     >>> least_range(np.array([0.0, 0.5, 0.5, 0.5, 1.0]), 2)
-    Solved(cost=2.0, labels=array([1, 0, 0, 0, 1]))
+    Solved(cost=2.0, labels=array([0, 1, 1, 1, 0]))
     """
     order = np.argsort(numbers, kind="stable")
     ascending = numbers[order]

@@ -70,7 +70,10 @@ def test_a_small_table_loses_no_more_than_any_start(n: int, k: int, seed: int, d
 
 
 @pytest.mark.parametrize("models", [[], [shoal.LDiversity(2)], [shoal.TCloseness(0.3)]], ids=str)
-def test_refined_it_loses_less_than_every_start_and_says_what_it_tried(models: list[Any]) -> None:
+def test_refined_it_loses_less_than_every_start_and_says_what_it_tried(
+    models: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[Auto.__module__], "_MODERATE", 250)
     table, policy = people(300), policy_of(4, *models)
     release = shoal.anonymize(table, policy)
     told = release.evidence.provenance["auto"]
@@ -85,6 +88,35 @@ def test_refined_it_loses_less_than_every_start_and_says_what_it_tried(models: l
     assert told["refinement"]["moves"] > 0
     assert release.metrics["gcp"] < min(tried.values())
     assert release.evidence.holds
+
+
+@pytest.mark.parametrize("models", [[], [shoal.TCloseness(0.3)]], ids=str)
+def test_a_table_of_moderate_size_has_one_start_and_refining_makes_up_for_the_others(
+    models: list[Any],
+) -> None:
+    table, policy = people(300), policy_of(4, *models)
+    release = shoal.anonymize(table, policy)
+    told = release.evidence.provenance["auto"]
+    assert [one["algorithm"] for one in told["tried"]] == ["k-member"]
+    for name in ("mondrian", "dop", "local", "k-member"):
+        assert release.metrics["gcp"] <= 1.01 * gcp_of(table, policy, name)
+
+
+def test_where_the_one_start_is_refused_another_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise PolicyUnsatisfiable("no")
+
+    monkeypatch.setattr(KMember, "partition", refuse)
+    told = shoal.anonymize(people(300), policy_of(4)).evidence.provenance["auto"]
+    assert [one["loss"] is None for one in told["tried"]] == [True, False]
+    assert told["chosen"] == "mondrian"
+
+
+def test_classes_that_promises_make_large_are_refined_in_fewer_moves() -> None:
+    table, spare = people(3000), people(3000, 2)
+    plain = shoal.anonymize(table, policy_of(2)).evidence.provenance["auto"]
+    close = shoal.anonymize(spare, policy_of(2, shoal.TCloseness(0.02))).evidence.provenance["auto"]
+    assert close["refinement"]["moves"] < plain["refinement"]["moves"] / 4
 
 
 def test_the_same_table_and_seed_give_the_same_release() -> None:

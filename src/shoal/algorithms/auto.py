@@ -37,13 +37,16 @@ _BUDGET = 10.0  # seconds, of k-member and of refining
 _SECONDS = 3e-10  # per record, column and distinct row to the power of _GROWTH; measured by bench/core.py
 _GROWTH = 0.7
 _SMALL = 200  # records; below, compiling more than mondrian and k-member takes longer than it is worth
+_MODERATE = 20_000  # records; up to here refining makes up for a start that was not tried, and compiles less
 _CUT_CELLS = 1_000_000  # up to which dop looks for the best clusters too, in a few seconds; by bench/dop.py
 _MANY_CELLS = 10_000_000  # up to which it tries every cut of one clustering
 _NODES = 100_000  # of a lattice that local walks through
 _SQUARED = 30_000  # records up to which mdav, whose time grows with their square, is tried
 _LARGE = 2_000_000  # records; above, refining is for those who ask for it
 _ROWS = 250_000  # different rows; above, finding near ones alone takes longer than the budget
-_EFFORT = 2.5e-7  # seconds that a move takes for each record of a class and column; on Adult, k = 5 to 20
+_EFFORT = (
+    2.5e-7  # seconds that a move takes for each record of a class of k and column; on Adult, k = 5 to 20
+)
 _MOVES = 40  # a record, at most
 
 _MEANS = (Form.MEAN, Form.CENTROID)
@@ -101,11 +104,14 @@ class Auto(Algorithm):
         if run.policy is None:
             return self.choose(encoded).partition(encoded, rules, run)
         trial = _Trial(encoded, rules, run, run.policy)
-        for start in self.starts(encoded):
+        starts = self.starts(encoded)
+        for start in starts:
             if trial.proved:
                 break
             if self.seconds is None or trial.best is None or trial.seconds < self.seconds:
                 trial.attempt(start)
+        if trial.best is None and all(start.name != "mondrian" for start in starts):
+            trial.attempt(Mondrian())
         if trial.best is None:
             assert trial.refusal is not None
             raise trial.refusal
@@ -122,18 +128,23 @@ class Auto(Algorithm):
     def starts(self, encoded: Encoded) -> list[Algorithm]:
         """Return what is worth trying on a table, the cheapest first."""
         n, q = encoded.records, len(encoded.quasi)
-        found: list[Algorithm] = [Mondrian()]
+        found: list[Algorithm] = []
+        means = means_of_numbers(encoded)
         if _one_column(encoded):
-            found.insert(0, OptimalOneDimensional(loss="sse" if means_of_numbers(encoded) else "gcp"))
-        if means_of_numbers(encoded) and n <= _SQUARED:
+            found.append(OptimalOneDimensional(loss="sse" if means else "gcp"))
+        limited = any(column.highest < column.top for column in encoded.quasi)
+        affords = self._affords_k_member(encoded)
+        if affords and not limited and _SMALL <= n <= _MODERATE:
+            return [*found, Mdav() if means else KMember()]
+        found.append(Mondrian())
+        if means and n <= _SQUARED:
             found.append(Mdav())
         if n >= _SMALL and n * q <= _MANY_CELLS:
             found.append(Dop(search=None if n * q <= _CUT_CELLS else False, parallel=False))
-        limited = any(column.highest < column.top for column in encoded.quasi)
         treed = any(column.tree is not None for column in encoded.quasi)
         if limited or (treed and n >= _SMALL and Ladders.of(encoded, "leaves").size <= _NODES):
             found.append(Local())
-        if self._affords_k_member(encoded):
+        if affords:
             found.append(KMember())
         return found
 
@@ -152,7 +163,9 @@ class Auto(Algorithm):
             n, q = encoded.records, len(encoded.quasi)
             if not _SMALL <= n <= _LARGE or (n > _ROWS and len(distinct_rows(encoded)[0]) > _ROWS):
                 return None
-            moves = min(_MOVES * n, int(_BUDGET / (_EFFORT * max(k, 2) * q)))
+            assert trial.best is not None
+            size = max(k, n / max(trial.best.classes, 1), 2)  # classes larger than k have promises to check
+            moves = min(_MOVES * n, int(_BUDGET / (_EFFORT * size * size / max(k, 2) * q)))
         if moves == 0 or (left is not None and left <= 0):
             return None
         return Refine(loss=trial.measure, seconds=left, moves=moves)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from ..errors import ParameterError, WriteError
+from ..tried import HEADINGS, tried_rows, tried_sentence
 from .on_spark import SparkJob
 from .options import (
     STANDARD,
@@ -328,6 +329,10 @@ def _show(release: Described, writing: _Targets, screen: Screen) -> None:
     refinement = release.refinement
     if refinement is not None:
         _show_refinement(refinement, screen)
+    tried = release.evidence.provenance.get("auto")
+    if tried is not None:
+        screen.table(HEADINGS, tried_rows(tried))
+        screen.line(tried_sentence(tried))
     if gcp is not None and "bound" in release.metrics:
         screen.line(_certified(gcp, release.metrics["bound"], release.metrics["gap"]))
     if "il-sse-bound" in release.metrics:

@@ -143,6 +143,7 @@ def _cost(subject: Subject, utility: Utility | None) -> dict[str, Any]:
         "squares_bound": subject.metrics.get("il-sse-bound"),
         "squares_gap": subject.metrics.get("il-sse-gap"),
         "refinement": subject.evidence.provenance.get("refinement"),
+        "auto": subject.evidence.provenance.get("auto"),
         "metrics": metrics,
     }
 

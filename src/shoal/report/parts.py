@@ -6,6 +6,7 @@ from typing import Any
 
 from ..charts import pictures
 from ..charts.blocks import Block, Chart, Code, Lines, Part, Summary, Table, Text, Tile
+from ..tried import HEADINGS, tried_rows, tried_sentence
 from .exposure import attack_tile, attacks_part, risk_part
 from .usefulness import utility_part
 from .words import HOW, capital, counted, listed, number, percent
@@ -122,6 +123,10 @@ def _cost(facts: Facts) -> Part:
         blocks.append(Text(text + _certificate(cost)))
     if cost["squares_bound"] is not None:
         blocks.append(Text(_squares(cost)))
+    if cost["auto"] is not None:
+        blocks.append(Text(tried_sentence(cost["auto"])))
+        tried = tuple(tried_rows(cost["auto"]))
+        blocks.append(Table((*HEADINGS[:-1], "remark"), tried, frozenset({1, 2, 3}), "What auto tried"))
     if cost["refinement"] is not None:
         blocks += _refinement(cost["refinement"])
     if cost["by_column"]:
