@@ -181,6 +181,11 @@ def lm(records: Records) -> float:
     return sum(column_loss(records, column, "flat") for column in records.columns) / records.cells
 
 
+def lil(records: Records) -> float:
+    lines = [column for column in records.columns if column.line]
+    return sum(column_loss(records, column) for column in lines) / (records.n * len(lines))
+
+
 def iloss(records: Records) -> float:
     total = 0.0
     for column in records.columns:
@@ -267,6 +272,17 @@ def cm(records: Records, labels: list[Hashable]) -> float:
     for members in records.classes:
         wrong += len(members) - max(Counter(labels[record] for record in members).values())
     return wrong / records.n
+
+
+def information_gain(records: Records, labels: list[Hashable]) -> float:
+    def entropy(members: Iterable[int]) -> float:
+        return -sum(share * math.log(share) for share in shares(labels[r] for r in members).values())
+
+    whole = entropy(range(records.n))
+    if len(set(labels)) == 1:
+        return 1.0
+    missing = sum(len(members) * entropy(members) for members in records.classes)
+    return 1 - (missing + records.suppressed * whole) / (records.n * whole)
 
 
 def ed(records: Records, column: str) -> float:

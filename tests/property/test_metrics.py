@@ -18,7 +18,7 @@ from shoal import registry
 from shoal.encoding import Encoded, encode
 from shoal.metrics.class_sizes import NormalisedAverageClass
 from shoal.metrics.distortion import AverageDistortionRatio
-from shoal.metrics.diversity import ClassificationMetric, EqualDiversity, SensitiveDiversity
+from shoal.metrics.diversity import ClassificationMetric, EqualDiversity, InformationGain, SensitiveDiversity
 from shoal.metrics.hulls import Hulls
 from shoal.metrics.measure import measure
 from shoal.metrics.squares import SquaredError, SquaredErrorShare, TotalSquares
@@ -138,6 +138,7 @@ def check_all(case: Case) -> None:
         "il": plain.il(records),
         "il-normalised": plain.il_normalised(records),
         "lm": plain.lm(records),
+        "lil": plain.lil(records),
         "iloss": plain.iloss(records),
         "precision": plain.precision(records),
         "dm": plain.dm(records),
@@ -149,6 +150,9 @@ def check_all(case: Case) -> None:
         "classes": plain.classes(records),
         "suppressed": plain.suppressed(records),
         "cm": {name: plain.cm(records, values) for name, values in records.sensitive.items()},
+        "information-gain": {
+            name: plain.information_gain(records, values) for name, values in records.sensitive.items()
+        },
         "ed": {name: plain.ed(records, name) for name in records.sensitive},
         "adr": plain.adr(records, "values"),
         "sse": sum(error),
@@ -189,6 +193,7 @@ def test_parameters_are_those_of_the_definitions(case: Case, k: int, t: float) -
         ClosenessViolations(t),
         AverageDistortionRatio("cells"),
         ClassificationMetric("job"),
+        InformationGain("job"),
         EqualDiversity("ward"),
         SquaredError("min-max"),
         TotalSquares("min-max"),
@@ -199,6 +204,8 @@ def test_parameters_are_those_of_the_definitions(case: Case, k: int, t: float) -
     assert found["p-tc"] == plain.p_tc(records, t)
     assert found["adr"] == pytest.approx(plain.adr(records, "cells"))
     assert found["cm"] == pytest.approx(plain.cm(records, records.columns[4].values))
+    gain = plain.information_gain(records, records.columns[4].values)
+    assert found["information-gain"] == pytest.approx(gain, abs=1e-9)
     assert found["ed"] == plain.ed(records, "ward")
     assert found["sse"] == pytest.approx(sum(error), abs=1e-9)
     assert found["sst"] == pytest.approx(sum(total), abs=1e-9)

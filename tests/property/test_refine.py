@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 import shoal
 from clustering_tables import encoded_of, mixed_tables
+from oracle import metrics as plain
 from oracle.costs import OracleTable, oracle_table
 from shoal.embedding import Embedding
 from shoal.encoding import Encoded, encode
 from shoal.enforce import failures
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, PolicyError, UnknownName
+from shoal.metrics.measure import measure
 from shoal.models.statistics import class_statistics
 from shoal.partitions import Partition
 from shoal.policy import Policy
@@ -73,6 +75,84 @@ def test_the_loss_is_the_one_by_definition_and_never_more(
     assert told["after"] <= told["before"]
     assert found.sizes.min() >= k
     assert (found.labels < 0).tolist() == (start.labels < 0).tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    table=mixed_tables(),
+    k=st.integers(1, 4),
+    seed=st.integers(0, 99),
+    loss=st.sampled_from(["gcp", "lil"]),
+    target_loss=st.sampled_from(["cm", "information-gain"]),
+    weight=st.sampled_from([0.1, 0.5, 0.9]),
+    labels=st.integers(1, 4),
+)
+def test_a_weighted_sum_with_a_target_is_the_one_by_definition(
+    table: pa.Table, k: int, seed: int, loss: str, target_loss: str, weight: float, labels: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, labels, table.num_rows).tolist()
+    table = table.append_column("label", pa.array(label))
+    quasi = [name for name in table.column_names if name != "label"]
+    policy = Policy(quasi=quasi, sensitive=["label"], models=[shoal.KAnonymity(k)], suppression=1.0)
+    policy = policy.resolved(table)
+    encoded, run = encode(table, policy), Run(seed)
+    ordered = [column.positions is not None for column in encoded.quasi]
+    start = any_start(encoded, k, seed)
+    if start.classes == 0 or (loss == "lil" and not any(ordered)):
+        return
+    wanted = Refine(loss=loss, target="label", target_loss=target_loss, target_weight=weight, moves=200)
+    found = refined(start, encoded, policy, run, wanted)
+    told = run.notes["refinement"]
+    for partition, when in ((start, "before"), (found, "after")):
+        members = [partition.members(c).tolist() for c in range(partition.classes)]
+        records = plain.Records([], [None if c < 0 else int(c) for c in partition.labels], {"label": label})
+        assert records.classes == members
+        gain = plain.information_gain(records, label)
+        lost = plain.cm(records, label) if target_loss == "cm" else 1 - gain
+        measured = measure(encoded, partition, policy, [loss])[loss]
+        assert told["parts"][when]["loss"] == pytest.approx(measured, abs=1e-5)
+        assert told["parts"][when]["target"] == pytest.approx(lost, abs=1e-5)
+        assert told[when] == pytest.approx((1 - weight) * measured + weight * lost, abs=1e-5)
+    assert told["curve"][-1][2] == pytest.approx(told["after"], abs=1e-12), "step by step, and from scratch"
+    assert told["after"] <= told["before"]
+
+
+def test_a_target_is_told_more_of_when_it_weighs_more() -> None:
+    table, rng = people(900), np.random.default_rng(2)
+    rich = np.array(table["age"]) + rng.normal(0, 20, 900) > 55
+    table = table.append_column("rich", pa.array(np.where(rich, "yes", "no")))
+    policy = Policy(quasi=["age", "job", "sex"], sensitive=["rich"], models=[shoal.KAnonymity(3)])
+    policy = policy.resolved(table)
+    encoded = encode(table, policy)
+    start = shoal.partition(encoded, policy, algorithm="mondrian")
+    for target_loss in ("cm", "information-gain"):
+        parts = []
+        for weight in (0.01, 0.3, 0.9):
+            run = Run()
+            wanted = Refine(
+                target="rich", target_loss=target_loss, target_weight=weight, moves=20_000, threads=1
+            )
+            refined(start, encoded, policy, run, wanted)
+            parts.append(run.notes["refinement"]["parts"]["after"])
+        assert [p["target"] for p in parts] == sorted((p["target"] for p in parts), reverse=True)
+        assert [p["loss"] for p in parts] == sorted(p["loss"] for p in parts)
+        assert parts[-1]["target"] < 0.8 * parts[0]["target"]
+
+
+def test_targets_that_cannot_be_one_are_refused() -> None:
+    table = people(300).append_column("pay", pa.array(np.arange(300)))
+    policy = Policy(quasi=["job", "sex"], sensitive=["pay"], models=[shoal.KAnonymity(3)]).resolved(table)
+    encoded = encode(table, policy)
+    start = shoal.partition(encoded, policy, algorithm="mondrian")
+    with pytest.raises(PolicyError, match="300 different values"):
+        refined(start, encoded, policy, Run(), Refine(target="pay"))
+    with pytest.raises(UnknownName, match="sensitive column or quasi-identifier"):
+        refined(start, encoded, policy, Run(), Refine(target="wage"))
+    with pytest.raises(PolicyError, match="'lil' counts numbers"):
+        refined(start, encoded, policy, Run(), Refine(loss="lil"))
+    with pytest.raises(ParameterError, match="does not go with the loss 'sse'"):
+        Refine(loss="sse", target="pay")
 
 
 @settings(max_examples=40, deadline=None)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from clustering_tables import encoded_of, mixed_tables
 from oracle.costs import oracle_table
 from shoal.partitions import Partition
+from shoal.refine import Refine
 from shoal.refine.losses import Losses
 
 
@@ -16,7 +17,7 @@ from shoal.refine.losses import Losses
 @given(table=mixed_tables())
 def test_near_rows_are_the_nearest(table: pa.Table) -> None:
     encoded = encoded_of(table, 1.0)
-    graph = Losses(encoded, Partition.single(encoded.records), "gcp").graph(4, threads=False)
+    graph = Losses(encoded, Partition.single(encoded.records), Refine()).graph(4, threads=False)
     costs = oracle_table(encoded.codes, encoded.space())
     record_of = graph.records[graph.offsets[:-1]]
     for row, near in enumerate(graph.near):

@@ -17,6 +17,7 @@ from .options import (
     Reading,
     algorithm_parameters,
     check_target,
+    named_texts,
     picked,
     policy_options,
     reading_options,
@@ -88,6 +89,7 @@ class _How:
     settings: tuple[str, ...]
     refine: str | None
     refine_loss: str | None
+    refine_set: tuple[str, ...]
     seed: int
     key_file: str | None
     noise_seed: int | None
@@ -96,7 +98,7 @@ class _How:
         """Return the options that `api.anonymize` and `api.anonymize_file` share."""
         return {
             "algorithm": self.algorithm,
-            "refine": _refining(self.refine, self.refine_loss),
+            "refine": _refining(self.refine, self.refine_loss, self.refine_set),
             "seed": self.seed,
             "progress": screen.progress(),
             "key": self._key(),
@@ -113,6 +115,7 @@ class _How:
         given = {
             "--refine": self.refine,
             "--refine-loss": self.refine_loss,
+            "--refine-set": self.refine_set or None,
             "--noise-seed": self.noise_seed,
             "--stream": stream,
             "--labels": writing.labels,
@@ -144,7 +147,15 @@ class _How:
     help="Lower the loss further, for a time such as 30s or 2m, or one that suits the table.",
 )
 @click.option(
-    "--refine-loss", metavar="LOSS", help="What refining lowers: gcp, lm, il or sse; implies --refine. [gcp]"
+    "--refine-loss",
+    metavar="LOSS",
+    help="What refining lowers: gcp, lm, il, lil or sse; implies --refine. [gcp]",
+)
+@click.option(
+    "--refine-set",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter of refining, such as target=COLUMN; repeatable; implies --refine.",
 )
 @click.option("--seed", default=0, show_default=True, help="Decides ties and random choices.")
 @click.option(
@@ -346,12 +357,17 @@ def _show(release: Described, writing: _Targets, screen: Screen) -> None:
         screen.advise("Nothing was written: add --out published.csv.")
 
 
-def _refining(refine: str | None, loss: str | None) -> Any:
-    """Return how to refine, None for not at all; a loss alone asks for refining too."""
+def _refining(refine: str | None, loss: str | None, settings: tuple[str, ...]) -> Any:
+    """Return how to refine, None for not at all; a loss or a setting alone asks for refining too."""
     from ..refine import Refine
 
-    chosen = Refine.of(True if refine == "yes" or (refine is None and loss is not None) else refine)
-    return chosen if chosen is None or loss is None else replace(chosen, loss=loss)
+    given = Refine.parse(named_texts("--refine-set", settings, "target=income"))
+    if loss is not None:
+        if "loss" in given:
+            raise ParameterError("--refine-loss and --refine-set loss= are both given")
+        given["loss"] = loss
+    chosen = Refine.of(True if refine == "yes" or (refine is None and given) else refine)
+    return chosen if chosen is None or not given else replace(chosen, **given)
 
 
 def _show_refinement(refinement: dict[str, Any], screen: Screen) -> None:
@@ -361,3 +377,9 @@ def _show_refinement(refinement: dict[str, Any], screen: Screen) -> None:
         f"refined ({refinement['loss']}): {before:.4f} to {after:.4f}, {less:.1%} less, "
         f"in {refinement['moves']:,} moves; ended: {ended}"
     )
+    if "parts" in refinement:
+        start, end = refinement["parts"]["before"], refinement["parts"]["after"]
+        screen.line(
+            f"of that, the loss: {start['loss']:.4f} to {end['loss']:.4f}; "
+            f"the target: {start['target']:.4f} to {end['target']:.4f}"
+        )

@@ -211,16 +211,24 @@ def algorithm_parameters(algorithm: str, settings: Sequence[str]) -> dict[str, A
     """Return ``name=value`` texts as the parameters of an algorithm, each read by its own declared parser."""
     from .. import registry
 
+    texts = named_texts("--set", settings, "relaxed=true")
+    parsed: dict[str, Any] = registry.get("algorithms", algorithm).parse(texts)
+    return parsed
+
+
+def named_texts(option: str, settings: Sequence[str], example: str) -> dict[str, str]:
+    """Return what a repeatable option of ``name=value`` texts says."""
     texts: dict[str, str] = {}
     for setting in settings:
         name, separator, text = setting.partition("=")
         if not separator or not name.strip():
-            raise ParameterError(f"--set {setting!r} is not NAME=VALUE", hint="Such as: --set relaxed=true.")
+            raise ParameterError(
+                f"{option} {setting!r} is not NAME=VALUE", hint=f"Such as: {option} {example}."
+            )
         if name.strip() in texts:
-            raise ParameterError(f"--set gives {name.strip()!r} twice")
+            raise ParameterError(f"{option} gives {name.strip()!r} twice")
         texts[name.strip()] = text.strip()
-    parsed: dict[str, Any] = registry.get("algorithms", algorithm).parse(texts)
-    return parsed
+    return texts
 
 
 def check_target(target: str, sources: Sequence[str | Address | None], *, force: bool) -> None:

@@ -117,10 +117,10 @@ def _scatter(
     point, label, size, member, _place, total = members
     wide, made, change = member.shape[1], 0, 0.0
     while size[a] > 0:
-        i = member[a, size[a] - 1]
-        best, least = -1, np.inf
+        i = np.int64(member[a, size[a] - 1])
+        best, least = np.int64(-1), np.inf
         for row in graph.near[graph.row[i]]:
-            c = label[graph.records[graph.offsets[row]]]
+            c = np.int64(label[graph.records[graph.offsets[row]]])
             if c < 0 or c == a or size[c] >= wide or member[c, 0] < 0:
                 continue
             cost = _away(point, total, i, c, size[c]) * size[c] / (size[c] + 1.0)
@@ -152,14 +152,13 @@ def _gather(
 ) -> None:
     """Make a class of a record and near ones that their classes can spare, unless that costs too much."""
     label, size, place = members.label, members.size, members.place
-    c = classes.vacant[classes.count[0] - 1]
+    c = np.int64(classes.vacant[classes.count[0] - 1])
     home = moved[k:]
     moved[0], home[0], made = i, label[i], 1
     change = _relocate(members, i, c)
     for row in graph.near[graph.row[i]]:
         for at in range(graph.offsets[row], graph.offsets[row + 1]):
-            other = graph.records[at]
-            a = label[other]
+            other, a = np.int64(graph.records[at]), label[graph.records[at]]
             if made == k or a < 0 or a == c or place[other] < 0 or size[a] <= k:
                 continue
             moved[made], home[made] = other, a
@@ -221,7 +220,7 @@ def anneal(classes: Classes, graph: Graph, k: int, trials: int, warm: float, see
     moved = np.empty(WIDE * k + k, np.int64)
     for _trial in range(trials):
         i = draw(random, len(label))
-        a = label[i]
+        a = np.int64(label[i])
         if a < 0 or place[i] < 0:
             continue
         bearable = -warm * math.log(chance(random)) if warm > 0 else 0.0
@@ -236,8 +235,8 @@ def anneal(classes: Classes, graph: Graph, k: int, trials: int, warm: float, see
         row = near[row_of[i], draw(random, near.shape[1])]
         begin = offsets[row]
         same = offsets[row + 1] - begin
-        other = records[begin + draw(random, same) if same > 1 else begin]
-        b = label[other]
+        other = np.int64(records[begin + draw(random, same) if same > 1 else begin])
+        b = np.int64(label[other])
         if b < 0 or b == a or place[other] < 0:
             continue
         if kind % 2 == 0 and size[a] > k and size[b] < WIDE * k:
@@ -247,7 +246,7 @@ def anneal(classes: Classes, graph: Graph, k: int, trials: int, warm: float, see
                 _relocate(members, i, b)
         elif size[b] > 1:
             at = draw(random, size[b] - 1)
-            other = member[b, at + (at >= place[other])]
+            other = np.int64(member[b, at + (at >= place[other])])
             if _swap_cost(point, total, i, other, a, b, size) <= bearable:
                 _swap(members, i, other)
     return _settle(classes, members, graph.scale)

@@ -12,6 +12,7 @@ from .pool import NOWHERE, Pool, load, make_pool
 from .rebuilding import grow_classes, place_rest
 from .rules import Rules
 from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
+from .target import Target
 
 BLOCK = 512  # records that are grouped at once, and at least four times k
 CANDIDATES = 1000  # classes that a record without a place is compared with
@@ -26,6 +27,7 @@ def divide(
     columns: Columns,
     rules: Rules,
     sensitive: NDArray[np.int32],
+    target: Target,
 ) -> tuple[NDArray[np.int32], int]:
     """Return (labels, how many): every class of 2k records or more is cut, where its parts keep the promises.
 
@@ -34,7 +36,7 @@ def divide(
     labels = np.full(len(values), NOWHERE, np.int32)
     following = np.full(len(values), NOWHERE, np.int32)
     room = max(BLOCK, 4 * rules.k)
-    pool, stats = make_pool(columns, rules, room, room // rules.k + 1), make_stats(rules)
+    pool, stats = make_pool(columns, rules, target, room, room // rules.k + 1), make_stats(rules)
     random = np.zeros(1, np.uint64)
     first = np.full(len(order) // rules.k + len(offsets), NOWHERE, np.int32)
     made = np.int64(0)  # a literal would compile what is called with it a second time
@@ -56,7 +58,7 @@ def divide(
     return labels, made
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _blocks(
     records: NDArray[np.int64],
     pool: Pool,
@@ -76,12 +78,14 @@ def _blocks(
         more = min(len(pool.record) - waiting, len(records) - at)
         if 0 < len(records) - at - more < rules.k:  # no block of too few records at the end
             more = (more + 1) // 2
-        pool.record[waiting : waiting + more] = records[at : at + more]
-        at += more
+        for f in range(waiting, waiting + more):
+            pool.record[f] = records[at]
+            at += 1
         free = waiting + more
-        load(pool.record, pool.value, pool.number, pool.shape, values, free)
+        load(pool, values, free)
         pool.group[:free] = NOWHERE
-        groups = grow_classes(pool, free, True, rules, sensitive, stats, random)
+        furthest = free > 0  # a literal would compile what is called with it a second time
+        groups = grow_classes(pool, free, furthest, rules, sensitive, stats, random)
         place_rest(pool, free, groups, rules, sensitive, stats)
         waiting = 0
         first[made : made + groups] = NOWHERE
@@ -99,7 +103,7 @@ def _blocks(
     return made
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _place_waiting(
     records: NDArray[np.int64],
     values: NDArray[np.int32],

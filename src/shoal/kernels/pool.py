@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .k_member_index import FLAT, NULL, Columns
 from .rules import Rules
 from .space import LINE, SET
+from .target import Target
 
 NOWHERE = -1
 TAKEN = np.int64(1) << 60
@@ -35,7 +36,7 @@ class Pool(NamedTuple):
 
     record: NDArray[np.int64]  # [room]
     value: NDArray[np.int32]  # [q, room] LINE: position; TREE and FLAT: code; SET: numbered within the pool
-    extra: NDArray[np.int64]  # [q, room] what the record adds to the growing class in this column
+    extra: NDArray[np.int64]  # [q + 1, room] what the record adds to the growing class in this column
     increase: NDArray[np.int64]  # [room] the same over all columns; TAKEN or more once it is in a class
     away: NDArray[np.int64]  # [room] distance from the last seed
     group: NDArray[np.int32]  # [room] class of the record, NOWHERE for none
@@ -48,6 +49,10 @@ class Pool(NamedTuple):
     node: NDArray[np.int32]  # as in `Columns`
     node_cost: NDArray[np.int32]
     limit: NDArray[np.float64]  # [v] share of a class that a sensitive value may have at most
+    target: Target
+    label: NDArray[np.int32]  # [room] of the target
+    held: NDArray[np.int64]  # [groups, labels] how many records of a class have the label
+    growth: NDArray[np.int64]  # [labels] what a record with the label adds to the loss of a class
 
 
 @njit(cache=True)
@@ -66,7 +71,7 @@ def greatest_shares(rules: Rules) -> NDArray[np.float64]:
 
 
 @njit(cache=True)
-def make_pool(columns: Columns, rules: Rules, room: int, groups: int) -> Pool:
+def make_pool(columns: Columns, rules: Rules, target: Target, room: int, groups: int) -> Pool:
     """Return the scratch space for `room` records in at most `groups` classes."""
     q = len(columns.kind)
     shape = np.empty((q, 6), np.int64)
@@ -84,7 +89,7 @@ def make_pool(columns: Columns, rules: Rules, room: int, groups: int) -> Pool:
     return Pool(
         np.empty(room, np.int64),
         np.empty((q, room), np.int32),
-        np.empty((q, room), np.int64),
+        np.zeros((q + 1, room), np.int64),
         np.empty(room, np.int64),
         np.empty(room, np.int64),
         np.empty(room, np.int32),
@@ -97,24 +102,24 @@ def make_pool(columns: Columns, rules: Rules, room: int, groups: int) -> Pool:
         columns.node,
         columns.node_cost,
         greatest_shares(rules),
+        target,
+        np.zeros(room, np.int32),
+        np.zeros((groups, target.labels), np.int64),
+        np.zeros(target.labels, np.int64),
     )
 
 
 @njit(cache=True)
-def load(
-    record: NDArray[np.int64],
-    value: NDArray[np.int32],
-    number: NDArray[np.int32],
-    shape: NDArray[np.int64],
-    values: NDArray[np.int32],
-    free: int,
-) -> None:
-    """Copy the values of the first `free` records of the pool."""
+def load(pool: Pool, values: NDArray[np.int32], free: int) -> None:
+    """Copy the values and labels of the first `free` records of the pool."""
+    record, value, number, shape = pool.record, pool.value, pool.number, pool.shape
     q = len(shape)
     for f in range(free):
         i = record[f]
         for j in range(q):
             value[j, f] = values[i, j]
+        if pool.target.labels > 0:
+            pool.label[f] = pool.target.label[i]
     for j in range(q):
         if shape[j, KIND] != SET:
             continue
@@ -167,6 +172,8 @@ def include(pool: Pool, c: int, f: int, more: NDArray[np.int64]) -> None:
     state, shape = pool.state, pool.shape
     pool.size[c] += 1
     pool.group[f] = c
+    if pool.target.labels > 0:
+        pool.held[c, pool.label[f]] += 1
     for j in range(len(shape)):
         value, holds = np.int64(pool.value[j, f]), state[c, j, HOLDS]
         state[c, j, COST] += more[j]

@@ -31,6 +31,7 @@ from .pool import (
 from .rules import Rules
 from .space import LINE, SET, TREE
 from .stats import Stats, add_record, clear_stats, remove_record, stats_ok
+from .target import label_growth, label_loss
 
 _FAR = np.int64(1) << 62
 FAILED = _FAR
@@ -180,6 +181,9 @@ def place_rest(
                 grown = (size[c] + 1) * extras(pool, c, f, more)
                 for j in range(q):
                     grown += state[c, j, COST]
+                if pool.target.labels > 0:
+                    label_growth(pool.target, pool.held[c], size[c], pool.growth)
+                    grown += pool.growth[pool.label[f]]
                 grown = grown * groups + c
                 if floor < grown < least:
                     best, least = c, grown
@@ -215,6 +219,7 @@ def grow_classes(
     record, value, extra, increase, group = pool.record, pool.value, pool.extra, pool.increase, pool.group
     away, size, state, present, shape = pool.away, pool.size, pool.state, pool.present, pool.shape
     node, node_cost, limit = pool.node, pool.node_cost, pool.limit
+    target, label, held, growth = pool.target, pool.label, pool.held, pool.growth
     plain, k, q = rules.plain, rules.k, len(shape)
     c, left = 0, free
     size[0] = 0
@@ -318,6 +323,17 @@ def grow_classes(
         if first:
             for g in range(free):
                 away[g] = increase[g]
+        if target.labels > 0:
+            if first:
+                held[c] = 0
+                extra[q, :free] = 0
+            held[c, label[f]] += 1
+            label_growth(target, held[c], size[c], growth)
+            for g in range(free):
+                if group[g] == NOWHERE:
+                    more = growth[label[g]] // k  # of the whole class: a record's share of it
+                    increase[g] += more - extra[q, g]
+                    extra[q, g] = more
         increase[f] = TAKEN
         if not plain:
             add_record(stats, rules, sensitive, record[f])
@@ -330,30 +346,9 @@ def grow_classes(
 
 
 @njit(cache=True)
-def regroup(
-    pool: Pool,
-    free: int,
-    furthest: bool,
-    rules: Rules,
-    sensitive: NDArray[np.int32],
-    stats: Stats,
-    random: NDArray[np.uint64],
-) -> tuple[int, int]:
-    """Group the pool into as many classes as it has records for; return (loss, classes).
-
-    The loss is `FAILED` where the classes cannot keep every promise this way.
-    """
-    pool.group[:free] = NOWHERE
-    groups = grow_classes(pool, free, furthest, rules, sensitive, stats, random)
-    if groups == 0 or not place_rest(pool, free, groups, rules, sensitive, stats):
-        return FAILED, groups
-    total = np.int64(0)
-    for c in range(groups):
-        total += class_loss(pool, c)
-    return total, groups
-
-
-@njit(cache=True)
 def class_loss(pool: Pool, c: int) -> int:
     """Return the loss of one class of the pool."""
-    return pool.size[c] * pool.state[c, :, COST].sum()
+    loss = pool.size[c] * pool.state[c, :, COST].sum()
+    if pool.target.labels > 0:
+        loss += label_loss(pool.target, pool.held[c], pool.size[c])
+    return loss

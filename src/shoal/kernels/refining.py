@@ -11,17 +11,17 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from .drawing import chance, draw
 from .k_member_index import FLAT, NULL, Columns
-from .pool import Pool, load, make_pool
-from .rebuilding import FAILED, class_loss, regroup, shuffle
+from .pool import NOWHERE, load, make_pool
+from .rebuilding import FAILED, class_loss, grow_classes, place_rest, shuffle
 from .rules import Rules
 from .space import LINE, SET
-from .squaring import Points, load_points, make_sums, regroup_squares
 from .stats import make_stats
+from .target import Target
 
 MOST = 8  # classes of a set
 _FAR = np.int64(1) << 62
@@ -51,6 +51,13 @@ class Graph(NamedTuple):
     records: NDArray[np.int32]  # [n] row by row
     costly: NDArray[np.int32]  # records of classes with a loss; sets grow around them
     points: NDArray[np.float64]  # [n, d] where the loss is a squared error, else [0, 0]
+    scale: float  # whole units of loss for a squared distance of 1
+
+
+class Points(NamedTuple):
+    """The records as points; none where the loss is not a squared error."""
+
+    at: NDArray[np.float64]  # [n, d], or [0, 0]
     scale: float  # whole units of loss for a squared distance of 1
 
 
@@ -136,7 +143,8 @@ def make_classes(labels: NDArray[np.int32], losses: NDArray[np.int64], room: int
             classes.next[record] = classes.first[c]
             classes.first[c] = record
             classes.size[c] += 1
-    classes.cost[:made] = losses
+    for c in range(made):
+        classes.cost[c] = losses[c]
     for c in range(room - 1, made - 1, -1):
         classes.vacant[classes.count[0]] = c
         classes.count[0] += 1
@@ -220,7 +228,7 @@ def close_sets(classes: Classes, sets: Sets, chosen: int) -> int:
 
 
 @njit(cache=True)
-def _take_apart(classes: Classes, sets: Sets, s: int, pool: Pool) -> tuple[int, int]:
+def take_apart(classes: Classes, sets: Sets, s: int, taken: NDArray[np.int64]) -> tuple[int, int]:
     """Collect the records of a set; return (how many, their loss)."""
     free, loss = 0, np.int64(0)
     for at in range(sets.classes[s]):
@@ -228,137 +236,104 @@ def _take_apart(classes: Classes, sets: Sets, s: int, pool: Pool) -> tuple[int, 
         loss += classes.cost[c]
         record = classes.first[c]
         while record >= 0:
-            pool.record[free] = record
+            taken[free] = record
             free += 1
             record = classes.next[record]
     return free, loss
 
 
 @njit(cache=True)
-def _put_together(
-    classes: Classes, sets: Sets, s: int, pool: Pool, free: int, losses: NDArray[np.int64], groups: int
+def put_together(
+    classes: Classes,
+    sets: Sets,
+    s: int,
+    taken: NDArray[np.int64],
+    group: NDArray[np.int32],
+    losses: NDArray[np.int64],
+    groups: int,
 ) -> None:
-    """Make the best grouping of the pool the classes of the set."""
+    """Make a grouping of the records taken from a set the classes of the set."""
     for at in range(max(sets.classes[s], groups)):
         c = sets.members[s, at]
         classes.first[c] = -1
         classes.size[c] = 0
         classes.cost[c] = losses[at] if at < groups else 0
-    for f in range(free):
-        c = sets.members[s, pool.best[f]]
-        record = pool.record[f]
+    for f in range(len(taken)):
+        c = sets.members[s, group[f]]
+        record = taken[f]
         classes.next[record] = classes.first[c]
         classes.first[c] = record
         classes.label[record] = c
         classes.size[c] += 1
+    sets.after[s] = groups
 
 
 @njit(cache=True)
-def _rework(
-    classes: Classes,
-    graph: Graph,
-    columns: Columns,
-    rules: Rules,
-    sensitive: NDArray[np.int32],
-    plan: Plan,
-    sets: Sets,
-    stamp: int,
-    begin: int,
-    end: int,
-) -> None:
-    """Work on the sets from `begin` to `end`."""
-    pool = make_pool(columns, rules, plan.room, sets.members.shape[1])
-    stats = make_stats(rules)
-    losses = np.zeros(sets.members.shape[1], np.int64)
-    tried = losses.copy()
-    squares, points = len(graph.points) > 0, Points(graph.points, graph.scale)
-    sums = make_sums(points, plan.room, len(losses))
-    state = np.empty(1, np.uint64)
-    for s in range(begin, end):
-        state[0] = np.uint64(
-            plan.seed * 0x2545F4914F6CDD1D + stamp * 0x369DEA0F31A53F85 + s * 0x27BB2EE687B0B0FD + 1
-        )
-        free, before = _take_apart(classes, sets, s, pool)
-        shuffle(pool.record, free, state)
-        if squares:
-            load_points(sums, points, pool.record, free)
-        else:
-            load(pool.record, pool.value, pool.number, pool.shape, graph.values, free)
-        least, groups = FAILED, np.int64(0)
-        for _try in range(plan.tries):
-            if squares:
-                loss, made = regroup_squares(
-                    sums,
-                    points,
-                    pool.record,
-                    pool.group,
-                    pool.size,
-                    tried,
-                    free,
-                    rules,
-                    sensitive,
-                    stats,
-                    state,
-                )
-            else:
-                furthest = draw(state, 2) == 0
-                loss, made = regroup(pool, free, furthest, rules, sensitive, stats, state)
-            if loss < least and made <= sets.labels[s]:
-                least, groups = loss, made
-                pool.best[:free] = pool.group[:free]
-                for c in range(made):
-                    losses[c] = tried[c] if squares else class_loss(pool, c)
-        sets.after[s] = sets.classes[s]
-        sets.change[s] = 0
-        if least == FAILED or least - before > -plan.temperature * math.log(chance(state)):
-            continue
-        sets.after[s] = groups
-        sets.change[s] = least - before
-        _put_together(classes, sets, s, pool, free, losses, groups)
+def bearable(plan: Plan, state: NDArray[np.uint64]) -> float:
+    """Return by how much the loss may grow this time."""
+    return -plan.temperature * math.log(chance(state)) if plan.temperature > 0 else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
+def seed_set(plan: Plan, stamp: int, s: int, state: NDArray[np.uint64]) -> None:
+    """Let the random numbers of a set depend on the round and its number alone."""
+    state[0] = np.uint64(
+        plan.seed * 0x2545F4914F6CDD1D + stamp * 0x369DEA0F31A53F85 + s * 0x27BB2EE687B0B0FD + 1
+    )
+
+
+@njit(cache=True, nogil=True)
 def refine(
     classes: Classes,
     graph: Graph,
     columns: Columns,
     rules: Rules,
     sensitive: NDArray[np.int32],
+    target: Target,
     plan: Plan,
     sets: Sets,
     rounds: int,
+    begin: int,
+    end: int,
 ) -> tuple[int, int]:
-    """Work through some rounds; return (sets, change of the loss)."""
-    done, change = 0, np.int64(0)
-    for _round in range(rounds):
-        chosen = choose_sets(classes, graph, plan, rules.k, sets)
-        stamp = classes.count[1]
-        _rework(classes, graph, columns, rules, sensitive, plan, sets, stamp, 0, chosen)
-        change += close_sets(classes, sets, chosen)
-        done += chosen
-    return done, change
+    """Work through some rounds; return (sets, change of the loss).
 
-
-@njit(cache=True, parallel=True)
-def refine_parallel(
-    classes: Classes,
-    graph: Graph,
-    columns: Columns,
-    rules: Rules,
-    sensitive: NDArray[np.int32],
-    plan: Plan,
-    sets: Sets,
-    rounds: int,
-    parts: int,
-) -> tuple[int, int]:
-    """Do what `refine` does, every round's sets in `parts` heaps side by side."""
+    Without rounds, on the sets of a round from `begin` to `end`, which have been chosen.
+    """
     done, change = 0, np.int64(0)
-    for _round in range(rounds):
-        chosen = choose_sets(classes, graph, plan, rules.k, sets)
-        stamp = classes.count[1]
-        for part in prange(parts):
-            begin, end = chosen * part // parts, chosen * (part + 1) // parts
-            _rework(classes, graph, columns, rules, sensitive, plan, sets, stamp, begin, end)
-        change += close_sets(classes, sets, chosen)
-        done += chosen
+    pool = make_pool(columns, rules, target, plan.room, sets.members.shape[1])
+    stats, state = make_stats(rules), np.empty(1, np.uint64)
+    losses = np.zeros(sets.members.shape[1], np.int64)
+    for _round in range(max(rounds, 1)):
+        if rounds > 0:
+            begin, end = 0, choose_sets(classes, graph, plan, rules.k, sets)
+        for s in range(begin, end):
+            seed_set(plan, classes.count[1], s, state)
+            free, before = take_apart(classes, sets, s, pool.record)
+            shuffle(pool.record, free, state)
+            load(pool, graph.values, free)
+            least, groups = FAILED, np.int64(0)
+            for _try in range(plan.tries):
+                pool.group[:free] = NOWHERE
+                made = grow_classes(pool, free, draw(state, 2) == 0, rules, sensitive, stats, state)
+                if made == 0 or made > sets.labels[s]:
+                    continue
+                if not place_rest(pool, free, made, rules, sensitive, stats):
+                    continue
+                loss = np.int64(0)
+                for c in range(made):
+                    loss += class_loss(pool, c)
+                if loss < least:
+                    least, groups = loss, made
+                    for f in range(free):
+                        pool.best[f] = pool.group[f]
+                    for c in range(made):
+                        losses[c] = class_loss(pool, c)
+            sets.after[s], sets.change[s] = sets.classes[s], 0
+            if least < FAILED and least - before <= bearable(plan, state):
+                sets.change[s] = least - before
+                put_together(classes, sets, s, pool.record[:free], pool.best, losses, groups)
+        if rounds > 0:
+            change += close_sets(classes, sets, end)
+            done += end
     return done, change

@@ -9,19 +9,25 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .drawing import draw
-from .rebuilding import FAILED
+from .rebuilding import FAILED, shuffle
+from .refining import (
+    Classes,
+    Graph,
+    Plan,
+    Points,
+    Sets,
+    bearable,
+    choose_sets,
+    close_sets,
+    put_together,
+    seed_set,
+    take_apart,
+)
 from .rules import Rules
-from .stats import Stats, add_record, clear_stats, stats_ok
+from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
 
 NOWHERE = -1
 SWEEPS = 8  # over all records of the pool, for single moves
-
-
-class Points(NamedTuple):
-    """The records as points; none where the loss is not a squared error."""
-
-    at: NDArray[np.float64]  # [n, d], or [0, 0]
-    scale: float  # whole units of loss for a squared distance of 1
 
 
 class Sums(NamedTuple):
@@ -234,3 +240,51 @@ def regroup_squares(
         losses[c] = np.int64(np.rint(squares * points.scale))
         whole += losses[c]
     return whole, groups
+
+
+@njit(cache=True, nogil=True)
+def refine_squares(
+    classes: Classes,
+    graph: Graph,
+    rules: Rules,
+    sensitive: NDArray[np.int32],
+    plan: Plan,
+    sets: Sets,
+    rounds: int,
+    begin: int,
+    end: int,
+) -> tuple[int, int]:
+    """Do what `refine` does, for squared errors."""
+    done, change = 0, np.int64(0)
+    points, most = Points(graph.points, graph.scale), sets.members.shape[1]
+    sums, stats, state = make_sums(points, plan.room, most), make_stats(rules), np.empty(1, np.uint64)
+    taken, size = np.empty(plan.room, np.int64), np.zeros(most, np.int64)
+    group, best = np.empty(plan.room, np.int32), np.empty(plan.room, np.int32)
+    tried, losses = np.zeros(most, np.int64), np.zeros(most, np.int64)
+    for _round in range(max(rounds, 1)):
+        if rounds > 0:
+            begin, end = 0, choose_sets(classes, graph, plan, rules.k, sets)
+        for s in range(begin, end):
+            seed_set(plan, classes.count[1], s, state)
+            free, before = take_apart(classes, sets, s, taken)
+            shuffle(taken, free, state)
+            load_points(sums, points, taken, free)
+            least, groups = FAILED, np.int64(0)
+            for _try in range(plan.tries):
+                loss, made = regroup_squares(
+                    sums, points, taken, group, size, tried, free, rules, sensitive, stats, state
+                )
+                if loss < least and made <= sets.labels[s]:
+                    least, groups = loss, made
+                    for f in range(free):
+                        best[f] = group[f]
+                    for c in range(made):
+                        losses[c] = tried[c]
+            sets.after[s], sets.change[s] = sets.classes[s], 0
+            if least < FAILED and least - before <= bearable(plan, state):
+                sets.change[s] = least - before
+                put_together(classes, sets, s, taken[:free], best, losses, groups)
+        if rounds > 0:
+            change += close_sets(classes, sets, end)
+            done += end
+    return done, change

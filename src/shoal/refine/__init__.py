@@ -53,15 +53,16 @@ def make_search(partition: Partition, encoded: Encoded, policy: Policy, refine: 
     from .squares import SquaredError
 
     if refine.loss != "sse":
-        return Regrouping(partition, encoded, policy, refine, Losses(encoded, partition, refine.loss))
+        return Regrouping(partition, encoded, policy, refine, Losses(encoded, partition, refine))
     kind = Annealing if policy.compile(encoded).plain else Regrouping
-    return kind(partition, encoded, policy, refine, SquaredError(encoded))
+    return kind(partition, encoded, policy, refine, SquaredError(encoded, refine))
 
 
 def _best(search: Search, partition: Partition, encoded: Encoded, policy: Policy, run: Run) -> Partition:
     """Return what the search has found, repaired, or the partition it began with if that loses no more."""
+    start, costs = partition, search.costs
     found = _repaired(partition.relabelled(search.classes.label), encoded, policy, run)
-    ended, after, loss_of = search.ended, search.before, search.costs.loss_of
+    ended, after, loss_of = search.ended, search.before, costs.loss_of
     if found is not None and loss_of(found) < search.before:
         partition, after = found, loss_of(found)
     elif search.total < search.before:
@@ -73,6 +74,7 @@ def _best(search: Search, partition: Partition, encoded: Encoded, policy: Policy
         search.moves,
         ended,
         tuple(search.curve),
+        (costs.parts(start), costs.parts(partition)) if search.refine.target is not None else None,
     ).to_dict()
     return partition
 

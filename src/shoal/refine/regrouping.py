@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..partitions import Partition
 from .search import Search
+from .squares import SquaredError
+
+if TYPE_CHECKING:
+    from ..kernels.refining import Graph, Plan, Sets
 
 _BATCH = 40_000  # records moved between two looks at the clock, about
 _BATCH_COOLING = 2000  # the same while a temperature falls, which is set between two looks
@@ -36,7 +42,7 @@ class Regrouping(Search):
 
         costs, order = self.costs, partition.order
         order = order[np.lexsort([self.graph.row[order], partition.labels[order]])]
-        given = (costs.values, costs.columns, self.rules, self.sensitive)
+        given = (costs.values, costs.columns, self.rules, self.sensitive, costs.target.kernel)
         return Partition.from_labels(divide(order, partition.offsets, *given)[0])
 
     def batch(self, seed: int, rounds: int) -> tuple[int, int]:
@@ -51,21 +57,31 @@ class Regrouping(Search):
         room = min(max(3 * k * most, 128), 32 * k)
         plan = refining.Plan(self._sets, room, most, self.refine.tries, self.temperature, seed)
         sets = refining.make_sets(plan)
-        given = (self.classes, graph, self.costs.columns, self.rules, self.sensitive, plan, sets, rounds)
-        if self.threads > 1 and plan.sets * k >= _PARALLEL:
-            made, change = _with_threads(self.threads, refining.refine_parallel, *given, _PARTS)
+        if self.threads == 1 or plan.sets * k < _PARALLEL:
+            return self._work(graph, plan, sets, rounds)
+        done, change = 0, 0
+        with ThreadPoolExecutor(self.threads) as threads:
+            for _round in range(rounds):
+                done += (chosen := refining.choose_sets(self.classes, graph, plan, k, sets))
+                ends = [chosen * part // _PARTS for part in range(_PARTS + 1)]
+                parts = [(graph, plan, sets, 0, *part) for part in itertools.pairwise(ends)]
+                list(threads.map(lambda part: self._work(*part), parts))
+                change += refining.close_sets(self.classes, sets, chosen)
+        return done, change
+
+    def _work(
+        self, graph: Graph, plan: Plan, sets: Sets, rounds: int, begin: int = 0, end: int = 0
+    ) -> tuple[int, int]:
+        """Work through rounds, or on some of the sets that have been chosen."""
+        classes, costs, rules, sensitive = self.classes, self.costs, self.rules, self.sensitive
+        made: tuple[int, int]
+        if isinstance(costs, SquaredError):
+            from ..kernels.squaring import refine_squares
+
+            made = refine_squares(classes, graph, rules, sensitive, plan, sets, rounds, begin, end)
         else:
-            made, change = refining.refine(*given)
-        return made, change
+            from ..kernels.refining import refine
 
-
-def _with_threads(threads: int, kernel: Any, *given: Any) -> Any:
-    """Call a parallel kernel with so many threads."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(threads)
-    try:
-        return kernel(*given)
-    finally:
-        numba.set_num_threads(before)
+            columns, target = costs.columns, costs.target.kernel
+            made = refine(classes, graph, columns, rules, sensitive, target, plan, sets, rounds, begin, end)
+        return made

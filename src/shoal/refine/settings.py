@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import ParameterError
-from ..params import Choice, Flag, Integer, Optional, Parameterised, Real, param
+from ..params import Choice, Flag, Integer, Optional, Parameterised, Real, Text, param
 
-LOSSES = ("gcp", "lm", "il", "sse")
+LOSSES = ("gcp", "lm", "il", "lil", "sse")
+TARGET_LOSSES = ("cm", "information-gain")
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|m|min|h)?\s*")
 _SECONDS = {None: 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -21,10 +22,19 @@ class Refine(Parameterised):
 
     Parameters
     ----------
-    loss : "gcp", "lm", "il" or "sse"
+    loss : "gcp", "lm", "il", "lil" or "sse"
         What becomes less, named as the metric: shoal's loss; the same with 0 or 1 for categories without
-        hierarchy; Byun's information loss, by height in the hierarchy; or the squared error of class means,
-        of points as microaggregation sees them (`shoal.embedding`).
+        hierarchy; Byun's information loss, by height in the hierarchy; the ranges of numbers, dates and ranks
+        alone; or the squared error of class means, of points as microaggregation sees them
+        (`shoal.embedding`).
+    target : str, optional
+        A column, sensitive or a quasi-identifier, that the classes should tell much of: what counts is then
+        a weighted sum of the loss and of what is lost of this column.
+    target_loss : "cm" or "information-gain"
+        What is lost of it: the share of records that are not in the majority of their class; or the share of
+        its entropy that the classes do not tell.
+    target_weight : float
+        Share of the target in the sum, the rest being that of the loss.
     seconds : float, optional
         Stop after this time.
     moves : int, optional
@@ -55,6 +65,13 @@ class Refine(Parameterised):
     summary: ClassVar[str] = "lowers the loss of a partition by small rearrangements that keep every promise"
 
     loss: str = param(Choice(LOSSES), "what becomes less, named as the metric", default="gcp")
+    target: str | None = param(
+        Optional(Text()), "column of labels that classes should tell much of", default=None
+    )
+    target_loss: str = param(Choice(TARGET_LOSSES), "what is lost of the target", default="cm")
+    target_weight: float = param(
+        Real(0, 0.99, open_low=True), "share of the target in what becomes less", default=0.5
+    )
     seconds: float | None = param(Optional(Real(0, open_low=True)), "stop after this time", default=None)
     moves: int | None = param(Optional(Integer(0)), "stop after this many moves", default=None)
     neighbours: int = param(Integer(2, 1000), "how many nearest rows count as near", default=24)
@@ -67,6 +84,13 @@ class Refine(Parameterised):
         Optional(Flag()), "start from the whole table divided; by their losses when none", default=None
     )
     threads: int | None = param(Optional(Integer(1)), "threads; all cores when none", default=None)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.target is not None and self.loss == "sse":
+            raise ParameterError(
+                "'target' of refine does not go with the loss 'sse'", hint="Take gcp, lm, il or lil."
+            )
 
     @classmethod
     def of(cls, asked: Any) -> Refine | None:
@@ -106,6 +130,8 @@ class Refinement:
     ended : str
         "budget", "time", "interrupted", "nothing to gain", or why nothing was done.
     curve : tuple of (moves, seconds, loss)
+    parts : tuple of ((loss, loss of the target) before, the same after), optional
+        The two losses of a weighted sum, where a target was named.
     """
 
     refine: Refine
@@ -114,10 +140,11 @@ class Refinement:
     moves: int
     ended: str
     curve: tuple[tuple[int, float, float], ...] = ()
+    parts: tuple[tuple[float, float], tuple[float, float]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {
+        told = {
             "parameters": self.refine.to_dict(),
             "loss": self.refine.loss,
             "before": self.before,
@@ -126,3 +153,7 @@ class Refinement:
             "ended": self.ended,
             "curve": [list(point) for point in self.curve],
         }
+        if self.parts is not None:
+            before, after = ({"loss": loss, "target": target} for loss, target in self.parts)
+            told["parts"] = {"before": before, "after": after}
+        return told

@@ -11,9 +11,11 @@ from ..embedding import Embedding
 from ..encoding import Encoded
 from ..partitions import Partition
 from .losses import Losses
+from .settings import Refine
+from .targets import TargetLoss
 
 if TYPE_CHECKING:
-    from ..kernels.squaring import Points
+    from ..kernels.refining import Points
 
 _LINE_STEPS = 1 << 20  # of the widest coordinate, where near points are looked for
 _SQUARES = 1 << 50  # whole units of all squared distances from the mean of the table
@@ -25,7 +27,7 @@ class SquaredError(Losses):
     Near records are found, and large classes divided, by the sum of the distances along the coordinates.
     """
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: Encoded, refine: Refine) -> None:
         from ..kernels.k_member_index import Columns
         from ..kernels.space import LINE
 
@@ -41,6 +43,7 @@ class SquaredError(Losses):
         kind = np.full(d, LINE, dtype=np.int8)
         self.columns = Columns(kind, one, full, full, start, start[:-1], nothing, nothing)
         self.records = encoded.records
+        self.target = TargetLoss(encoded, refine, 0)  # none: refused by `Refine`
         self.around = self.embedded - self.embedded.mean(axis=1, keepdims=True)
         self.total = float((self.around**2).sum())
         self.cells = _SQUARES
@@ -51,7 +54,7 @@ class SquaredError(Losses):
 
     def points(self) -> Points:
         """Return the records as points."""
-        from ..kernels.squaring import Points
+        from ..kernels.refining import Points
 
         scale = self.cells / self.total if self.total > 0 else 0.0
         return Points(np.ascontiguousarray(self.around.T), scale)
