@@ -21,6 +21,7 @@ from .stages import (
     partition_prepared,
     prepare,
     release_prepared,
+    suited,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ __all__ = [
     "release_prepared",
     "report",
     "risk",
+    "suited",
     "verify",
 ]
 
@@ -111,6 +113,7 @@ def anonymize(
     run = Run(seed, progress or Progress())
     with run.progress.stage("encoding"):
         prepared = prepare(data, policy)
+    chosen = suited(chosen, prepared.encoded.records)
     classes = partition_prepared(prepared, chosen, run, refining)
     return release_prepared(prepared, classes, chosen, run, key=key, noise_seed=noise_seed)
 
@@ -177,6 +180,7 @@ def anonymize_file(
     try:
         check_streamable(policy, blocks.schema, key)
         prepared = prepare_blocks(blocks, policy, run.progress)
+        chosen = suited(chosen, blocks.records)
         classes = partition_prepared(prepared, chosen, run, refining)
         if address is None:
             return release_blocks(prepared, classes, chosen, run, target)
@@ -225,7 +229,7 @@ def partition(
     """
     refining = _refine(refine)
     run = informed(policy, Run(seed), refining)
-    chosen = make_algorithm(algorithm, parameters)
+    chosen = suited(make_algorithm(algorithm, parameters), encoded.records)
     made = chosen.partition(encoded, policy.compile(encoded), run)
     return enforced(made, encoded, policy, run, refining, chosen)
 

@@ -164,7 +164,7 @@ def compare_algorithms(
 
     def release_of(name: str, chosen: Policy) -> tuple[Release, float]:
         prepared = api.prepare(data, chosen)
-        algorithm = api.make_algorithm(name, {})
+        algorithm = api.suited(api.make_algorithm(name, {}), prepared.encoded.records)
         began = time.perf_counter()
         classes = api.partition_prepared(prepared, algorithm, run)
         seconds = time.perf_counter() - began

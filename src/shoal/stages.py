@@ -65,6 +65,15 @@ def make_algorithm(name: str, parameters: dict[str, Any]) -> Algorithm:
     return InBlocks.around(algorithm, blocks)
 
 
+def suited(algorithm: Algorithm, records: int) -> Algorithm:
+    """Return an algorithm as it takes on so many records: in blocks, where it would take for ever."""
+    if algorithm.block is None:
+        return algorithm
+    from .algorithms import in_blocks
+
+    return in_blocks.suited(algorithm, records)
+
+
 def partition_prepared(
     prepared: Prepared | PreparedBlocks, algorithm: Algorithm, run: Run, refine: Refine | None = None
 ) -> Partition:
@@ -135,7 +144,7 @@ def enforced(
     from .refine import refined
     from .refine.blocks import refined_in_blocks, works_in_blocks
 
-    if isinstance(algorithm, InBlocks) and encoded.records > algorithm.blocks and not repaired.uniform:
+    if isinstance(algorithm, InBlocks) and algorithm.cuts(encoded.records) and not repaired.uniform:
         rules = policy.compile(encoded, repaired.labels >= 0)
         if works_in_blocks(rules, refine):
             cut = algorithm.cut(encoded, rules, run)

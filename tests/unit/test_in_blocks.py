@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import shoal
+from shoal.algorithms import in_blocks
+from shoal.algorithms.fuzzy_k_member import FuzzyKMember
 from shoal.algorithms.in_blocks import InBlocks
 from shoal.algorithms.mondrian import Mondrian
+from shoal.cli.app import main
 from shoal.encoding import Encoded
 from shoal.errors import ParameterError
 from shoal.metrics.measure import measure
@@ -58,6 +64,34 @@ def test_full_domain_algorithms_do_not_work_in_blocks() -> None:
     table, policy = encoded()
     with pytest.raises(ParameterError, match="one level everywhere"):
         shoal.partition(table, policy, algorithm="datafly", blocks=50)
+
+
+def test_a_big_table_is_cut_where_the_method_would_take_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_blocks, "BIG", 300)
+    monkeypatch.setattr(FuzzyKMember, "block", 100)
+    table, policy = encoded()
+    cut = shoal.partition(table, policy, algorithm="fuzzy-k-member")
+    asked = shoal.partition(table, policy, algorithm="fuzzy-k-member", blocks=100)
+    whole = shoal.partition(table, policy, algorithm="fuzzy-k-member", blocks=0)
+    assert (cut.labels == asked.labels).all()
+    assert (cut.labels != whole.labels).any()
+    assert in_blocks.suited(InBlocks.around(FuzzyKMember(), 0), 400).to_dict()["blocks"] == 0
+    assert in_blocks.suited(Mondrian(), 10**9) == Mondrian()
+    assert in_blocks.suited(FuzzyKMember(), 300) == FuzzyKMember()
+
+
+def test_the_screen_says_that_a_big_table_was_cut(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(in_blocks, "BIG", 100)
+    monkeypatch.setattr(FuzzyKMember, "block", 50)
+    rows = "".join(f"{18 + i % 60},{i % 7}\n" for i in range(200))
+    (tmp_path / "in.csv").write_text("age,floor\n" + rows)
+    words = ["anonymize", str(tmp_path / "in.csv"), "--quasi", "age,floor", "-k", "3", "-a", "fuzzy-k-member"]
+    cut = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "out.csv")])
+    assert cut.exit_code == 0
+    assert "worked in blocks of 50 records" in cut.output
+    whole = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "all.csv"), "--set", "blocks=0"])
+    assert whole.exit_code == 0
+    assert "blocks" not in whole.output
 
 
 @pytest.mark.parametrize("blocks", [1, "many", 2.5])

@@ -28,10 +28,14 @@ class Algorithm(Parameterised):
         The publication it comes from.
     packed : bool
         Whether it asks for codes column by column, so that a large table may stay a `PackedEncoded`.
+    block : int or None
+        Records of a block that a big table is cut into unless told otherwise (`in_blocks.suited`), where the
+        cost of the method grows much faster than the table; None where it works on tables of any size.
     """
 
     reference: ClassVar[str] = ""
     packed: ClassVar[bool] = False
+    block: ClassVar[int | None] = None
 
     @abstractmethod
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:

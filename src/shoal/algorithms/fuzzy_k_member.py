@@ -60,6 +60,7 @@ class FuzzyKMember(Algorithm):
     name: ClassVar[str] = "fuzzy-k-member"
     summary: ClassVar[str] = "k-member in which a record may belong to several classes in part; FKMC"
     reference: ClassVar[str] = "after Honda et al. 2012"
+    block: ClassVar[int | None] = 10_000
 
     fuzziness: float = param(
         Real(0, open_low=True), "how fast membership falls with the distance from a class", default=16.0

@@ -66,6 +66,7 @@ class Gcaa(Varied):
         "clusters of like people with unlike secrets, by information; made for t-closeness"
     )
     reference: ClassVar[str] = "Ahmadi Khatir, Izadkhah and Razmara 2023"
+    block: ClassVar[int | None] = 10_000
     variants: ClassVar[dict[str, dict[str, Any]]] = {
         "repaired": {"gamma": None, "bins": 16, "swap": True},
         "paper": {"gamma": 0.5, "bins": 0, "swap": False},

@@ -18,6 +18,8 @@ from .mondrian import Mondrian
 if TYPE_CHECKING:
     from ..kernels.rules import Rules
 
+BIG = 100_000  # records beyond which algorithms work in blocks of their own accord, where they have a size
+WHOLE = 0  # as the size of blocks: none, however big the table is
 _BLOCKS = Parameter("blocks", Integer(2), "records in a block, at most", 100_000)
 
 
@@ -33,7 +35,7 @@ class InBlocks(Algorithm):
     ----------
     inner : Algorithm
     blocks : int
-        Records in a block.
+        Records in a block; 0 for the whole table at once.
 
     Examples
     --------
@@ -51,7 +53,7 @@ class InBlocks(Algorithm):
     def around(cls, inner: Algorithm, blocks: Any) -> InBlocks:
         """Return an algorithm in blocks; their size may be a text, as on the command line."""
         value = _BLOCKS.constraint.parse(blocks) if isinstance(blocks, str) else blocks
-        made = cls(inner, _BLOCKS.check(inner.name, value))
+        made = cls(inner, WHOLE if value == WHOLE else _BLOCKS.check(inner.name, value))
         object.__setattr__(made, "name", inner.name)
         return made
 
@@ -61,7 +63,7 @@ class InBlocks(Algorithm):
 
     def partition(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         part = replace(run, progress=Progress(), policy=None)
-        if encoded.records <= self.blocks:
+        if not self.cuts(encoded.records):
             return self.inner.partition(encoded.whole(), rules, run)
         cut = self.cut(encoded, rules, run)
         labels = np.full(encoded.records, SUPPRESSED, dtype=np.int64)
@@ -76,10 +78,28 @@ class InBlocks(Algorithm):
                 stage.advance()
         return Partition.from_labels(labels)
 
+    def cuts(self, records: int) -> bool:
+        """Return whether a table of so many records is cut at all."""
+        return WHOLE < self.blocks < records
+
     def cut(self, encoded: Encoded, rules: Rules, run: Run) -> Partition:
         """Return the blocks: classes of Mondrian of at least half as many records."""
         outer = rules._replace(k=max(rules.k, self.blocks // 2))
         return Mondrian().partition(encoded, outer, replace(run, progress=Progress()))
+
+
+def suited(algorithm: Algorithm, records: int) -> Algorithm:
+    """Return an algorithm as it takes on a table of so many records: in blocks, where it would take for ever.
+
+    Examples
+    --------
+    >>> from shoal.algorithms.gcaa import Gcaa
+    >>> suited(Gcaa(), 1_000_000).to_dict(), suited(Gcaa(), 50_000).to_dict()
+    ({'blocks': 10000}, {})
+    """
+    if algorithm.block is None or records <= BIG or isinstance(algorithm, InBlocks):
+        return algorithm
+    return InBlocks.around(algorithm, algorithm.block)
 
 
 def _refuse_levels(found: Partition, name: str) -> None:

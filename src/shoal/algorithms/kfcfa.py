@@ -68,6 +68,7 @@ class Kfcfa(Algorithm):
     name: ClassVar[str] = "kfcfa"
     summary: ClassVar[str] = "fuzzy c-means whose centres fireflies look for; slow, for small tables"
     reference: ClassVar[str] = "after Langari et al. 2020"
+    block: ClassVar[int | None] = 2_500
 
     clusters: int | None = param(Optional(Integer(1)), "centres; records / k when none", default=None)
     fireflies: int = param(Integer(1), "lists of centres that are tried at a time", default=8)

@@ -60,6 +60,7 @@ class PSensitiveClustering(Algorithm):
     name: ClassVar[str] = "p-sensitive"
     summary: ClassVar[str] = "near records with at least p different sensitive values; PSKA"
     reference: ClassVar[str] = "after Solanas et al. 2008 and Sun et al. 2011"
+    block: ClassVar[int | None] = 10_000
 
     p: int | None = param(
         Optional(Integer(1)),

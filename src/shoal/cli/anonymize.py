@@ -337,6 +337,12 @@ def _show(release: Described, writing: _Targets, screen: Screen) -> None:
     gcp = release.metrics.get("gcp")
     if gcp is not None:
         screen.line(f"loss (gcp): {gcp:.4f}, where 0 is the original and 1 is nothing left")
+    blocks = release.algorithm.to_dict().get("blocks", 0)
+    if 0 < blocks < release.evidence.records:
+        screen.line(
+            f"{release.algorithm.name} worked in blocks of {blocks:,} records; no class reaches across them; "
+            "--set blocks=0 takes the whole table at once"
+        )
     refinement = release.refinement
     if refinement is not None:
         _show_refinement(refinement, screen)
