@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import random
 import resource
@@ -14,9 +16,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import shoal
 from shoal import io
+from shoal.cli.app import main
 from shoal.engines import workspace as places
 from shoal.errors import DataError, WriteError
 from shoal.io import blocks as block_reading
@@ -179,3 +183,30 @@ def test_large_files_are_streamed_by_themselves(tmp_path: Path, monkeypatch: pyt
 def test_standard_input_cannot_be_streamed() -> None:
     with pytest.raises(shoal.ShoalError, match="read only once"):
         open_blocks("-")
+
+
+def test_a_stream_can_be_reported_on_while_both_tables_fit(tmp_path: Path) -> None:
+    io.write(table_of(600), tmp_path / "in.parquet")
+    found = run(tmp_path, "--out", "out.parquet", "--report", "report.json")
+    assert found.returncode == 0, found.stderr
+    facts = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert facts["verdict"]["holds"]
+    assert facts["verdict"]["records"] == 600
+
+
+def test_a_report_on_more_than_fits_is_refused_before_any_work(tmp_path: Path) -> None:
+    io.write(table_of(50), tmp_path / "in.parquet")
+    words = [
+        "anonymize",
+        str(tmp_path / "in.parquet"),
+        *OPTIONS,
+        "--stream",
+        "--out",
+        str(tmp_path / "o.csv"),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.import_module("shoal.cli.anonymize"), "_REPORTABLE", 49)
+        found = CliRunner().invoke(main, [*words, "--report", str(tmp_path / "report.html")])
+    assert found.exit_code == 2
+    assert "more than 49 records" in found.output
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ..policy import Policy
     from ..release import Described, FileRelease, Release
 
+_REPORTABLE = 2_000_000  # records of a stream that a report may hold in memory afterwards, about 2 GB
+
 _EXAMPLES = """\b
 Examples:
   shoal anonymize patients.csv --policy policy.toml --out published.csv
@@ -219,6 +221,8 @@ def anonymize(
     chosen = how.on_this_machine(parameters, screen)
     if _streams(reading.source(data), stream, writing, promised, how.noise_seed):
         release: Described = _by_blocks(reading.blocks(data), promised, writing, chosen)
+        if writing.report is not None:
+            _report_on_files(data, reading, release.policy, writing, screen)
     else:
         release = _in_memory(
             reading.table(data), promised, writing, {**chosen, "noise_seed": how.noise_seed}, screen
@@ -230,6 +234,11 @@ def _by_blocks(blocks: Blocks, policy: Policy, writing: _Targets, chosen: dict[s
     from .. import api
 
     assert writing.out is not None
+    if writing.report is not None and blocks.records > _REPORTABLE:
+        raise ParameterError(
+            f"a report compares both tables in memory, and this one has more than {_REPORTABLE:,} records",
+            hint="Leave --report out, or report on a part: shoal report PART PUBLISHED_PART.",
+        )
     order: Literal["shuffle", "keep"] = "keep" if writing.order == "keep" else "shuffle"
     return api.anonymize_file(blocks, writing.out, policy, order=order, **chosen)
 
@@ -269,7 +278,7 @@ def _streams(
 
     forbidding = {
         "--noise-seed": noise_seed is not None,
-        "--report": writing.report is not None,
+        "--report": writing.report is not None and not asked,
         "--order sort": writing.order == "sort",
     }
     needed = [option for option, given in forbidding.items() if given]
@@ -326,6 +335,23 @@ def _write_report(release: Release, writing: _Targets, screen: Screen) -> None:
     out = writing.out or STANDARD
     files = {Path(out).name: digest(out)} if Path(out).is_file() else {}
     made = release.report(target=writing.target, files=files, progress=screen.progress())
+    made.write(str(writing.report))
+    screen.line(f"Wrote the report {writing.report}.")
+
+
+def _report_on_files(data: str, reading: Reading, policy: Policy, writing: _Targets, screen: Screen) -> None:
+    """Report on a stream from its two ends, as `shoal report` does of any two files."""
+    from .. import api
+
+    assert writing.out is not None
+    made = api.report(
+        reading.table(data),
+        reading.published(writing.out),
+        policy,
+        target=writing.target,
+        files={Path(writing.out).name: digest(writing.out)} if Path(writing.out).is_file() else {},
+        progress=screen.progress(),
+    )
     made.write(str(writing.report))
     screen.line(f"Wrote the report {writing.report}.")
 
