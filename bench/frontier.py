@@ -37,6 +37,12 @@ PLAIN: dict[str, tuple[str, ...]] = {
     "wdbc": (),
 }
 MEANS = ("tarragona", "census_casc", "eia")
+EGO = (
+    "facebook_ego0_binary",
+    "facebook_ego0_categorical",
+    "twitter_ego12831_binary",
+    "twitter_ego12831_categorical",
+)  # every column but the node
 EIA = 11  # UTILITYID and the ten columns of revenue and sales
 
 
@@ -74,6 +80,13 @@ def cases(only: list[str] | None) -> Iterator[Case]:
             for column in CATEGORIES
         }
         yield Case("adult, hierarchies", read("adult").drop_null(), {**kinds, **tree})
+    if only is None or "adult_test" in only:
+        kinds = {c: "categorical" if c in CATEGORIES else "numeric" for c in ADULT_COLUMNS}
+        yield Case("adult_test", read("adult_test").drop_null(), dict(kinds))
+    for name in EGO:
+        if only is None or name in only:
+            table = read(name).drop_columns(["node_id"])
+            yield Case(name, table, dict.fromkeys(table.column_names, "categorical"))
     for name, columns in PLAIN.items():
         if only is None or name in only:
             table = read(name)
@@ -103,7 +116,7 @@ def loss(case: Case, k: int, algorithm: str) -> tuple[float | None, float]:
 
 def lines(case: Case, options: argparse.Namespace) -> Iterator[list[str]]:
     """Yield a line for every k."""
-    names = [name for name in shoal.algorithms() if name != "auto"]
+    names = options.algorithms or [name for name in shoal.algorithms() if name != "auto"]
     if case.table.num_rows > options.records:
         names = [name for name in names if name not in QUADRATIC]
     for k in options.k:
@@ -131,6 +144,7 @@ def main() -> None:
         "--records", type=int, default=2000, help="most for algorithms that compare all pairs"
     )
     parser.add_argument("--patience", type=float, default=60.0, help="seconds for one algorithm")
+    parser.add_argument("--algorithms", nargs="+", help="beside auto; all")
     options = parser.parse_args()
     columns = ["data set", "size", "k", "auto", "s", "best other", "second", "auto / best"]
     shown = Table(*columns)

@@ -161,6 +161,16 @@ def test_the_short_way_and_parameters(run: Run, folder: Path) -> None:
     ]
 
 
+def test_what_auto_tried_is_shown(run: Run) -> None:
+    shown = run("anonymize", "people.csv", "-p", "policy.toml")
+    assert shown.exit_code == 0
+    assert "auto chose" in shown.stdout
+    for word in ("start", "loss", "refined", "seconds", "chosen"):
+        assert word in shown.stdout
+    alone = run("anonymize", "people.csv", "-p", "policy.toml", "-a", "mondrian")
+    assert "auto chose" not in alone.stdout
+
+
 def test_refine_with_and_without_a_time(run: Run) -> None:
     plain = run("anonymize", "people.csv", "-p", "policy.toml", "-a", "mondrian", "--json")
     for refine in (["--refine"], ["--refine", "0.1s"]):

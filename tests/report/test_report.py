@@ -189,3 +189,13 @@ def test_the_page_on_paper(report: Report, browser: Browser, tmp_path: Path) -> 
     assert len(page.call("Page.printToPDF", preferCSSPageSize=True)["data"]) > 10_000
     assert page.complaints == []
     page.close()
+
+
+def test_what_auto_tried_and_the_least_squared_error_are_told() -> None:
+    quasi = {name: shoal.Column(name, kind="numeric", form="mean") for name in ("a", "b")}
+    policy = shoal.Policy(quasi=quasi, models=[shoal.KAnonymity(3)])
+    table = {"a": [float(i * i % 17) for i in range(40)], "b": [float(i * 7 % 23) for i in range(40)]}
+    html = visible(shoal.anonymize(table, policy).report().html())
+    assert "auto chose" in html
+    assert "What auto tried" in html
+    assert "of the squared deviations unexplained" in html
