@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .kernels.rules import Rules
     from .models.base import Model
 
-ColumnLike = str | Kind | Action | Column
 ColumnsLike = Iterable[str] | Mapping[str, Any]
 
 _SUPPRESSION = Parameter("suppression", Real(0, 1), "share of records that may be suppressed", 0.0)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 VANTAGES = ("random", "farthest", "spread", "tightest")  # in the order of the kernel's constants
 RADII = ("half", "multiple", "cheapest", "value")
-LARGEST_TABLE = (1 << 31) - 1  # records that the keys of the kernels can name
 
 _BATCH = 1 << 16  # records of a batch of nodes: the stretch between two looks at Ctrl-C
 _WORTH_THREADS = 1 << 14  # records; below, starting the threads takes longer than the work

@@ -42,7 +42,10 @@ def audit(data: str, policy: PolicyOptions, fraction: float | None, reading: Rea
         found = api.audit(table, quasi=quasi, sensitive=sensitive, fraction=fraction)
     screen.json(found.to_dict())
     show_audit(found, screen)
-    screen.advise("Next: shoal anonymize, with these columns in a policy.")
+    if policy.policy is None:
+        screen.advise(f"Next: shoal init {data}, then shoal anonymize.")
+    else:
+        screen.advise(f"Next: shoal anonymize {data} --policy {policy.policy} --out published.csv")
 
 
 def _roles(policy: PolicyOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,6 @@ _LARGEST_QUESTION = 16 << 20  # a hierarchy in a policy can be long
 _LARGEST_HIERARCHY = 8 << 20
 _QUIET = 15.0  # seconds after which a stream shows that it is alive
 _STATIC = Path(str(files("shoal.ui") / "static"))
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_app(folder: Path, keys: Keys, port: int, *, largest_upload: int = LARGEST_UPLOAD) -> Guard:
