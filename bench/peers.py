@@ -133,8 +133,8 @@ def interpreter(package: str) -> str:
     return str(python)
 
 
-def measured(python: str, script: str, source: Path, k: int, extra: str = "") -> dict | None:
-    """Run one tool on the table in `source`; None where it fails."""
+def measured(python: str, script: str, source: Path, k: int, extra: str, patience: float) -> dict | str:
+    """Run one tool on the table in `source` and return what it reached, or why there is nothing."""
     quasi = {name: "categorical" if name in CATEGORIES else "numeric" for name in ADULT_COLUMNS}
     answer = source.with_suffix(".json")
     answer.unlink(missing_ok=True)
@@ -150,8 +150,11 @@ def measured(python: str, script: str, source: Path, k: int, extra: str = "") ->
         hierarchies,
         str(answer),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(answer.read_text()) if done.returncode == 0 else None
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patience)
+    except subprocess.TimeoutExpired:
+        return f"not ended in {patience:g} s"
+    return json.loads(answer.read_text()) if done.returncode == 0 else "failed"
 
 
 def loss(encoded: Encoded, labels: np.ndarray, *, flat: bool) -> float:
@@ -182,7 +185,7 @@ def null_check(console: Console) -> None:
     )
 
 
-def compared(table: pa.Table, ks: list[int]) -> list[dict]:
+def compared(table: pa.Table, ks: list[int], patience: float) -> list[dict]:
     """Return what every tool reached for every k: its loss, processor seconds and peak memory."""
     encoded = encoded_of(table, ADULT_COLUMNS)
     tools = [
@@ -196,9 +199,12 @@ def compared(table: pa.Table, ks: list[int]) -> list[dict]:
         csv.write_csv(table, source)
         for k in ks:
             for name, python, script, extra in tools:
-                found = measured(python, script, source, k, extra)
-                row = {"tool": name, "k": k, **(found or {})}
-                if found is not None:
+                found = measured(python, script, source, k, extra, patience)
+                row = {"tool": name, "k": k}
+                if isinstance(found, str):
+                    row["why"] = found
+                else:
+                    row |= found
                     labels = np.array(row.pop("labels"))
                     row |= {f: loss(encoded, labels, flat=f == "flat") for f in ("set", "flat")}
                 rows.append(row)
@@ -218,7 +224,7 @@ def cells(rows: list[dict]) -> list[list[str]]:
     lines = []
     for row in rows:
         if "set" not in row:
-            lines.append([row["tool"], str(row["k"]), "failed", *[""] * (len(HEADER) - 3)])
+            lines.append([row["tool"], str(row["k"]), row["why"], *[""] * (len(HEADER) - 3)])
             continue
         least, fast = ours[row["k"], "shoal auto"], ours[row["k"], "shoal mondrian"]
         lines.append(
@@ -256,12 +262,15 @@ def main() -> None:
         "--records", type=int, default=2000, help="of Adult; anonypy takes minutes for all 30,162"
     )
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 20])
+    parser.add_argument(
+        "--patience", type=float, default=600, help="seconds of the clock that a tool may take"
+    )
     parser.add_argument("--figures", type=Path, metavar="FOLDER")
     given = parser.parse_args()
     whole = adult().select(list(ADULT_COLUMNS))
     drawn = np.sort(np.random.default_rng(0).permutation(whole.num_rows)[: given.records])
     table = whole.take(pa.array(drawn))
-    rows = compared(table, given.k)
+    rows = compared(table, given.k, given.patience)
     shown = Table(*HEADER, title=f"Adult, {table.num_rows:,} records")
     for line in cells(rows):
         shown.add_row(*line)

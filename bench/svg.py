@@ -54,7 +54,7 @@ def _scale(low: float, high: float, start: float, end: float, log: bool):
     def place(value: float) -> float:
         if log:
             return start + (end - start) * math.log(value / low) / math.log(high / low)
-        return start + (end - start) * (value - low) / (high - low)
+        return start + (end - start) * (value - low) / ((high - low) or 1)
 
     return place
 

@@ -132,7 +132,8 @@ class ClassCells:
         low, high, distinct = hulls.low[:, 0], hulls.high[:, 0], hulls.distinct[:, 0]
         held: list[NDArray[Any]] = [low, high, (distinct > 1) & ~mixed, mixed, distinct == 0]
         number: NDArray[np.int32] | None = cover.number
-        if form not in _BY_CELL:  # what a class publishes depends on more than what its cell says
+        by_cell = form in _BY_CELL and not (form is Form.SET and cover.listed is None)
+        if not by_cell:  # what a class publishes depends on more than what its cell says
             held, number = [of_cell[number] for of_cell in held], None
         column, level = self.encoded.quasi[j], self.partition.level(j)
         return View(j, column, form, number, held[0], held[1], held[2], held[3], held[4], level)
@@ -206,7 +207,8 @@ class ClassCells:
     def _lists(self, view: View, parts: pa.Array) -> pa.Array:
         """Return the values of every cell as one text, in the column's order, with commas between."""
         held = self.covers[view.j].listed
-        assert held is not None
+        if held is None:  # a column with an order, which is to be published as sets
+            held = class_values(self.encoded.column(view.j), view.column.size + 1, self.partition)
         listed = view.several[held.classes]
         lengths = np.bincount(held.classes[listed], minlength=len(view.low))
         offsets = np.concatenate([[0], np.cumsum(lengths)])

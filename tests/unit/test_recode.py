@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 
 import shoal
 from oracle import recoding as oracle
+from shoal import api
+from shoal.algorithms.mondrian import Mondrian
 from shoal.encoding import encode
 from shoal.errors import PolicyError
 from shoal.partitions import Partition
+from shoal.progress import Run
 from shoal.recode import Published, publish
 from shoal.schema import Action, Column, Form, Kind
 from shoal.verification.cells import read_cell
@@ -244,3 +247,12 @@ def test_bounds_never_hide_another_column() -> None:
     data = pa.table({"age": [1], "age_min": [2]})
     with pytest.raises(PolicyError, match="'age_min', a column already"):
         published(data, [0], quasi={"age": Column("", form=Form.BOUNDS)})
+
+
+def test_numbers_may_be_published_as_sets() -> None:
+    """Classes with the same ends hold different sets."""
+    policy = shoal.Policy(quasi={"age": shoal.Column("age", form="set")}, models=[shoal.KAnonymity(3)])
+    prepared = api.prepare({"age": [20, 21, 25, 20, 24, 25]}, policy)
+    classes = Partition.from_labels(np.array([0, 0, 0, 1, 1, 1]))
+    release = api.release_prepared(prepared, classes, Mondrian(), Run())
+    assert release.table["age"] == ["{20, 21, 25}"] * 3 + ["{20, 24, 25}"] * 3
