@@ -19,7 +19,7 @@ KNOWN = {  # 100 SSE/SST: the least known from a plain annealed search of minute
     "census_casc": {3: 4.704, 4: 6.098, 5: 7.303, 6: 8.272, 10: 11.376},
     "eia": {3: 0.355, 4: 0.496, 5: 0.760, 6: 0.937, 10: 1.956},
 }
-REACHED = [("tarragona", 10), *(("eia", k) for k in KNOWN["eia"])]
+MISSED = [("tarragona", 4), ("census_casc", 3)]  # by about 0.1%
 CASES = [(name, k) for name, known in KNOWN.items() for k in known]
 
 pytestmark = pytest.mark.real_data
@@ -47,4 +47,4 @@ def test_the_classes_have_k_records_and_lose_what_is_recorded(name: str, k: int)
         squares += ((members - members.mean(axis=0)) ** 2).sum()
     found = 100 * squares / (points**2).sum()
     assert found == pytest.approx(FIGURES[name][str(k)], abs=6e-5)
-    assert (name, k) not in REACHED or found <= KNOWN[name][k]
+    assert (name, k) in MISSED or found <= KNOWN[name][k]

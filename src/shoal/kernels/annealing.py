@@ -215,11 +215,12 @@ def anneal(classes: Classes, graph: Graph, k: int, trials: int, warm: float, see
     members = _members(classes, graph.points, k)
     point, label, size, member, place, total = members
     row_of, near, offsets, records = graph.row, graph.near, graph.offsets, graph.records
+    costly = graph.costly
     classes.count[1] += 1
     random = np.array([seed * 0x5851F42D4C957F2D + classes.count[1] * 0x3C6EF372FE94F82B], np.uint64)
     moved = np.empty(WIDE * k + k, np.int64)
     for _trial in range(trials):
-        i = draw(random, len(label))
+        i = np.int64(costly[draw(random, len(costly))])
         a = np.int64(label[i])
         if a < 0 or place[i] < 0:
             continue

@@ -156,12 +156,12 @@ class Search:
     def _moved(self, seed: int) -> tuple[int, int]:
         """Make a batch of moves, and remember the partition if none before lost less.
 
-        While nothing warms, the last one is the best.
+        Where nothing warms, the last one is the best.
         """
         made, change = self.batch(seed, self.rounds)
         self.moves += made
         self.total += change
-        if self.temperature > 0 and self.total < self.best[0]:
+        if self._warmth[0] > 0 and self.total < self.best[0]:
             self.best = self.total, self.classes.label.copy()
         return made, change
 
@@ -171,9 +171,14 @@ class Search:
         first = (_SQUARED if self.refine.loss == "sse" else 0.0) if asked is None else asked
         return first, _COOLING * first
 
-    def _cool(self, done: float) -> None:
+    def phase(self, done: float) -> float:
+        """Return how far it has cooled down, from 0 to 1, when this share of the budget is spent."""
+        return done
+
+    def _cool(self, spent: float) -> None:
         """Set the temperature for the share of the budget that is spent."""
         first, last = self._warmth
+        done = self.phase(spent)
         warm = done < _COLD and first > 0
         self.temperature = self._mean * first * (last / first) ** done if warm else 0.0
 
