@@ -106,6 +106,30 @@ def test_similar_values_name_the_kind() -> None:
     assert "no level 2" in asked.not_run[0].reason
 
 
+def test_the_other_release_is_read_by_its_own_policy() -> None:
+    """Decades of age are nodes of a hierarchy that the first release's policy does not know."""
+    ill = ["flu", "cold", "gout", "asthma", "asthma", "break", "flu", "cold", "flu"]
+    first = shown([2, 4, 3], ill)
+    decades = {"age": ["2*"] * 3 + ["4*"] * 3 + ["6*"] * 3, "ill": ill}
+    own = shoal.Policy(
+        quasi={"age": shoal.Hierarchy.prefix()}, sensitive=["ill"], models=[shoal.KAnonymity(3)]
+    )
+    assert one(ill, first, "homogeneity").success.value == 0
+    assert one(ill, decades, "homogeneity", policy=own).success.value == 0
+    found = one(ill, first, "intersection", other=decades, other_policy=own)
+    assert found.success.value == pytest.approx(1 / 9)  # 22 has gout, which both releases allow
+    assert one(ill, first, "intersection", other=decades).success.value == 0  # cells that a number cannot be
+    elsewhere = shoal.Policy(quasi=["town"], sensitive=["ill"], models=[shoal.KAnonymity(2)])
+    people = {"age": AGES, "ill": ill, "town": ["a"] * 9}
+    other = {"town": ["a"] * 9, "ill": ill}
+    found_none = shoal.attack(
+        people, first, POLICY, attacks=["intersection"], other=other, other_policy=elsewhere
+    )
+    assert "shares no known" in found_none.not_run[0].reason
+    with pytest.raises(ParameterError, match="that of 'other'"):
+        shoal.attack({"age": AGES, "ill": ill}, first, POLICY, other_policy=own)
+
+
 def test_numbers_are_similar_when_they_are_near() -> None:
     policy = shoal.Policy(
         quasi={"age": "numeric"}, sensitive={"cost": "numeric"}, models=[shoal.KAnonymity(2)]

@@ -188,6 +188,8 @@ class Scene:
         People who are not in the original.
     other : pyarrow.Table, optional
         A second release about the same people.
+    other_policy : Policy, optional
+        The one it was published under, resolved on the original; the same as here when not given.
     raw : bool
         Whether the published table is the original as it is.
     """
@@ -200,6 +202,7 @@ class Scene:
     rows: NDArray[np.int64] | None = None
     control: pa.Table | None = None
     other: pa.Table | None = None
+    other_policy: Policy | None = None
     raw: bool = False
     _kept: dict[Any, Any] = field(default_factory=dict)
 

@@ -42,12 +42,21 @@ class Intersection(Attack):
         if not truthful(scene, known):
             raise CannotRun("cells are means or noise, which come near a person and fit nobody for certain")
         second = scene.keep("second release", lambda: _second(scene))
+        there = tuple(name for name in known if name in second.quasi)
+        columns = [name for name in columns if name in second.sensitive]
+        if not there or not columns:
+            raise CannotRun("the other release shares no known or no sensitive column with this one")
+        if not truthful(second, there):
+            raise CannotRun("cells of the other release are means or noise, which fit nobody for certain")
         for name in columns:
-            yield self._on((scene, second), known, name)
+            yield self._on(((scene, known), (second, there)), name)
 
-    def _on(self, scenes: tuple[Scene, Scene], known: tuple[str, ...], name: str) -> AttackResult:
-        scene, secret = scenes[0], secret_of(scenes[0], name)
-        both = [Homogeneity().heard(each, known, name, weights_of(each, known, name)) for each in scenes]
+    def _on(
+        self, scenes: tuple[tuple[Scene, tuple[str, ...]], tuple[Scene, tuple[str, ...]]], name: str
+    ) -> AttackResult:
+        scene, known = scenes[0]
+        secret = secret_of(scene, name)
+        both = [Homogeneity().heard(each, own, name, weights_of(each, own, name)) for each, own in scenes]
         people = min(len(each) for each in both)
         one, two = (each[:people] for each in both)
         truth, shares = secret.truth[asked(scene, secret.shown.size)][:people], secret.shares()
@@ -82,5 +91,9 @@ class Intersection(Attack):
 
 
 def _second(scene: Scene) -> Scene:
+    """Return the scene of the other release, read by the policy it was published under."""
     assert scene.other is not None
-    return replace(scene, published=scene.other, other=None, rows=None, _kept={})
+    policy = scene.policy if scene.other_policy is None else scene.other_policy
+    return replace(
+        scene, published=scene.other, policy=policy, other=None, other_policy=None, rows=None, _kept={}
+    )

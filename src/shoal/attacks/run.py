@@ -39,6 +39,8 @@ class Target:
         People who are not in the original; attribute inference is then tried on them as well.
     other : pyarrow.Table, optional
         A second release about the same people.
+    other_policy : Policy, optional
+        The one it was published under; the same as `policy` when not given.
     sample : int
         At most so many people are attacked, drawn at random.
     seed : int
@@ -50,6 +52,7 @@ class Target:
     rows: NDArray[np.int64] | None = None
     control: pa.Table | None = None
     other: pa.Table | None = None
+    other_policy: Policy | None = None
     sample: int = 10_000
     seed: int = 0
 
@@ -81,6 +84,8 @@ class Target:
         if self.control is not None:
             wanted = [column.name for column in (*policy.schema.quasi, *policy.schema.sensitive)]
             Schema(tuple(map(Column, wanted))).check_present(self.control.column_names)
+        if self.other is None and self.other_policy is not None:
+            raise ParameterError("'other_policy' of attack is that of 'other'", hint="Give both or neither.")
         return Scene(
             self.original,
             self.published,
@@ -90,22 +95,29 @@ class Target:
             rows,
             self.control,
             self.other,
+            None if self.other_policy is None else self.other_policy.resolved(self.original),
             raw=self.published is self.original,
         )
 
     def raw(self) -> Target:
         """Return the same with the original published as it is."""
-        return replace(self, published=self.original, rows=np.arange(self.original.num_rows), other=None)
+        return replace(
+            self,
+            published=self.original,
+            rows=np.arange(self.original.num_rows),
+            other=None,
+            other_policy=None,
+        )
 
 
 def target_of(original: Any, published: Any, policy: Policy, means: dict[str, Any]) -> Target:
     """Return the target made of frames of any library, refusing means that there are not."""
-    known = ["rows", "control", "other", "sample", "seed"]
+    known = ["rows", "control", "other", "other_policy", "sample", "seed"]
     for name in means:
         if name not in known:
             raise UnknownName.nearest("parameter of attack", name, known)
     frames = {name: means[name] for name in ("control", "other") if means.get(name) is not None}
-    rest = {name: means[name] for name in ("rows", "sample", "seed") if name in means}
+    rest = {name: means[name] for name in ("rows", "other_policy", "sample", "seed") if name in means}
     data = Table.from_any(original).data
     sets = policy.resolved(data).schema.quasi
     return Target(

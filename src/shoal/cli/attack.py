@@ -34,6 +34,7 @@ Examples:
 )
 @click.option("--control", help="A table of people who are not in the original.")
 @click.option("--other", help="A second published table about the same people.")
+@click.option("--other-policy", metavar="FILE", help="The policy it was published under. [--policy]")
 @click.option("--same-order", is_flag=True, help="Row i of both tables is the same person.")
 @click.option("--sample", default=10_000, show_default=True, help="Attack at most so many people.")
 @click.option("--seed", default=0, show_default=True, help="Draws the people.")
@@ -48,12 +49,15 @@ def attack(
     with guessing, and with the original as if it had been published as it is.
     """
     from .. import api
+    from ..policy import Policy
 
     attacks = [_attack(text) for text in options["chosen"]] or None
     promised = policy.read(promising=False)
     before, after = reading.table(original), reading.published(published)
     kinds = {"control": reading.table, "other": reading.published}
     means = {name: read(options[name]) for name, read in kinds.items() if options[name]}
+    if options["other_policy"]:
+        means["other_policy"] = Policy.read(options["other_policy"])
     if options["same_order"]:
         if before.num_rows != after.num_rows:
             raise ParameterError(
