@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -50,9 +49,13 @@ class Clock(Progress):
         self.seconds[name] = time.perf_counter() - begin
 
 
-def held() -> float:
-    """Return the greatest memory this process has held, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+def held(what: str) -> float:
+    """Return the memory this process holds ("VmRSS"), or the most it has held ("VmHWM"), in bytes; on Linux.
+
+    Not `resource`: what that calls the most begins with what the parent held.
+    """
+    status = Path("/proc/self/status").read_text()
+    return 1024.0 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith(what))
 
 
 def cell_bytes(source: Path, name: str) -> int:
@@ -75,7 +78,7 @@ def run_one(source: Path) -> dict[str, object]:
         with pq.ParquetWriter(small, first.schema) as writer:
             writer.write_batch(first)
         shoal.anonymize_file(small, out, policy, algorithm="mondrian")
-        before, clock = held(), Clock()
+        before, clock = held("VmRSS"), Clock()
         wall, busy = time.perf_counter(), time.process_time()
         release = shoal.anonymize_file(source, out, policy, algorithm="mondrian", progress=clock)
         return {
@@ -85,22 +88,20 @@ def run_one(source: Path) -> dict[str, object]:
             "processor": time.process_time() - busy,
             "clock": time.perf_counter() - wall,
             "before": before,
-            "held": held(),
+            "held": held("VmHWM"),
             "stages": clock.seconds,
         }
 
 
-def measured(sizes: list[int], folder: Path, keep: bool) -> list[dict[str, Any]]:
-    """Return what a run of each size takes, each in a process of its own."""
-    found = []
-    for rows in sizes:
-        source = big_file(folder / f"{rows}.parquet", rows)
-        made = subprocess.run([sys.executable, __file__, "--one", source], capture_output=True, check=True)
-        width = sum(cell_bytes(source, name) for name in (*QUASI, SENSITIVE))
-        found.append(json.loads(made.stdout) | {"encoded": float(width * rows)})
-        if not keep:
-            source.unlink()
-        print(rows, {name: round(seconds, 2) for name, seconds in found[-1]["stages"].items()}, flush=True)
+def measured(rows: int, folder: Path, keep: bool) -> dict[str, Any]:
+    """Return what a run takes, in a process of its own."""
+    source = big_file(folder / f"{rows}.parquet", rows)
+    width = sum(cell_bytes(source, name) for name in (*QUASI, SENSITIVE))
+    made = subprocess.run([sys.executable, __file__, "--one", source], capture_output=True, check=True)
+    found: dict[str, Any] = json.loads(made.stdout) | {"encoded": float(width * rows)}
+    if not keep:
+        source.unlink()
+    print(rows, {name: round(seconds, 2) for name, seconds in found["stages"].items()}, flush=True)
     return found
 
 
@@ -118,14 +119,14 @@ def main() -> None:
     if options.one:
         print(json.dumps(run_one(options.one)))
         return
-    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
-    fresh = [] if options.draw else measured(options.rows, options.folder, options.keep)
-    sizes = {one["records"] for one in fresh}
-    runs = sorted(
-        [one for one in known if one["records"] not in sizes] + fresh, key=lambda one: one["records"]
-    )
-    if options.json:
-        options.json.write_text(json.dumps(runs, indent=1))
+    runs = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    for rows in [] if options.draw else options.rows:
+        found = measured(rows, options.folder, options.keep)
+        runs = sorted(
+            [*(one for one in runs if one["records"] != rows), found], key=lambda one: one["records"]
+        )
+        if options.json:  # after each: a long one may not end
+            options.json.write_text(json.dumps(runs, indent=1))
     show(runs, options.svg)
 
 
