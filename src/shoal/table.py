@@ -170,11 +170,18 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         )
     if pa.types.is_dictionary(kind):
         return _plain_dictionary(column)
-    target = _plain_type(kind, column.nbytes)
+    target = _plain_type(kind, _size(column))
     column = column if target == kind else column.cast(target, safe=False)
     if pa.types.is_floating(target) and pc.any(pc.is_nan(column)).as_py():
         return pc.if_else(pc.is_nan(column), pa.scalar(None, target), column)
     return column
+
+
+def _size(column: pa.ChunkedArray) -> int:
+    """Return the bytes of a column; of views those of their buffers, which pyarrow before 24 cannot count."""
+    if column.type in (pa.string_view(), pa.binary_view()):
+        return int(column.get_total_buffer_size())
+    return int(column.nbytes)
 
 
 def _plain_type(kind: pa.DataType, size: int) -> pa.DataType:
