@@ -195,6 +195,17 @@ def test_refine_loss_names_what_is_lowered_and_implies_refine(run: Run) -> None:
     assert "loss" in wrong.stderr
 
 
+def test_refine_set_reaches_every_parameter_of_refining(run: Run) -> None:
+    words = ["anonymize", "people.csv", "-p", "policy.toml", "-a", "mondrian"]
+    told = json.loads(run(*words, "--refine-set", "moves=50", "--refine-set", "tries=3", "--json").stdout)
+    assert told["refinement"]["parameters"]["tries"] == 3
+    assert told["refinement"]["parameters"]["moves"] == 50
+    for wrong, said in (("speed=1", "speed"), ("tries", "NAME=VALUE"), ("target=beauty", "beauty")):
+        result = run(*words, "--refine-set", wrong)
+        assert result.exit_code == 2
+        assert said in result.stderr
+
+
 def test_without_out_nothing_is_written(run: Run, folder: Path) -> None:
     before = sorted(folder.iterdir())
     result = run(*ANONYMIZE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -399,14 +399,15 @@ def _refining(refine: str | None, loss: str | None, settings: tuple[str, ...]) -
             raise ParameterError("--refine-loss and --refine-set loss= are both given")
         given["loss"] = loss
     chosen = Refine.of(True if refine == "yes" or (refine is None and given) else refine)
-    return chosen if chosen is None or not given else replace(chosen, **given)
+    return chosen if chosen is None or not given else Refine.create({**chosen.to_dict(), **given})
 
 
 def _show_refinement(refinement: dict[str, Any], screen: Screen) -> None:
     before, after, ended = refinement["before"], refinement["after"], refinement["ended"]
     less = 0.0 if before == 0 else 1 - after / before
+    target = "" if "parts" not in refinement else f" and {refinement['parameters']['target']}"
     screen.line(
-        f"refined ({refinement['loss']}): {before:.4f} to {after:.4f}, {less:.1%} less, "
+        f"refined ({refinement['loss']}{target}): {before:.4f} to {after:.4f}, {less:.1%} less, "
         f"in {refinement['moves']:,} moves; ended: {ended}"
     )
     if "parts" in refinement:
