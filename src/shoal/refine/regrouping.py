@@ -36,6 +36,12 @@ class Regrouping(Search):
         """Sets of classes that a round takes apart, at most."""
         return min(max(int((self.classes.size > 0).sum()) // (2 * self.refine.classes), 1), _SETS)
 
+    @property
+    def _mean_size(self) -> float:
+        """Mean number of records in a class."""
+        sizes = self.classes.size
+        return float(sizes.sum() / max((sizes > 0).sum(), 1))
+
     def divided(self, partition: Partition) -> Partition:
         """Return the classes of a partition, the large ones divided into blocks of neighbouring records."""
         from ..kernels.dividing import divide
@@ -57,7 +63,7 @@ class Regrouping(Search):
         room = min(max(3 * k * most, 128), 32 * k)
         plan = refining.Plan(self._sets, room, most, self.refine.tries, self.temperature, seed)
         sets = refining.make_sets(plan)
-        if self.threads == 1 or plan.sets * k < _PARALLEL:
+        if self.threads == 1 or plan.sets * self._mean_size < _PARALLEL:
             return self._work(graph, plan, sets, rounds)
         done, change = 0, 0
         with ThreadPoolExecutor(self.threads) as threads:
