@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: opens pages in headless Chromium")
     config.addinivalue_line("markers", "postgres: starts a PostgreSQL server")
     config.addinivalue_line("markers", "spark: starts Spark on this machine")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as it is for what a script starts in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
