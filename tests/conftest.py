@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: opens pages in headless Chromium")
     config.addinivalue_line("markers", "postgres: starts a PostgreSQL server")
     config.addinivalue_line("markers", "spark: starts Spark on this machine")
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as it is for what a script starts in the background
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a script runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
