@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 import shoal
+from database_tables import execute, fill
 from postgres import Postgres
 from shoal import io
 from shoal.cli import main
@@ -28,7 +29,7 @@ from shoal.io import blocks as block_reading
 from shoal.io import databases
 from shoal.io.blocks import open_blocks
 from shoal.io.databases import blocks as database_blocks
-from shoal.io.databases import open_session, parse
+from shoal.io.databases import parse
 from shoal.progress import Progress
 
 ENGINES = ("sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.postgres))
@@ -54,21 +55,6 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Where:
     server: Postgres = request.getfixturevalue("postgres")
     execute(server.address, "drop schema public cascade", "create schema public")
     return server.table
-
-
-def execute(address: str, *statements: str) -> None:
-    found = parse(address)
-    assert found is not None
-    with open_session(found, write=True) as session:
-        for statement in statements:
-            session.execute(statement)
-        session.commit()
-
-
-def fill(address: str, content: pa.Table) -> None:
-    found = parse(address)
-    assert found is not None
-    databases.put(found, {found.table: content}, lambda _: None)
 
 
 def people(n: int = 2000, seed: int = 1) -> pa.Table:

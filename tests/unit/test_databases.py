@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import shoal
+from database_tables import execute, fill
 from postgres import Postgres
 from shoal import io
 from shoal.cli import main
@@ -34,29 +35,13 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Where:
     if engine != "postgresql":
         return lambda table: f"{tmp_path / ('clinic.' + engine)}/{table}"
     server: Postgres = request.getfixturevalue("postgres")
-    _execute(
+    execute(
         server.address,
         "drop schema public cascade",
         "create schema public",
         "drop schema if exists ward cascade",
     )
     return server.table
-
-
-def _execute(address: str, *statements: str) -> None:
-    found = parse(address)
-    assert found is not None
-    with open_session(found, write=True) as session:
-        for statement in statements:
-            session.execute(statement)
-        session.commit()
-
-
-def fill(address: str, content: pa.Table) -> None:
-    """Make a table with this content."""
-    found = parse(address)
-    assert found is not None
-    databases.put(found, {found.table: content}, lambda _: None)
 
 
 def people(n: int = 40) -> pa.Table:
@@ -186,7 +171,7 @@ def test_a_file_that_is_no_database_is_said(tmp_path: Path, engine: str) -> None
 
 def test_sqlite_texts_declared_as_dates_are_dates(tmp_path: Path) -> None:
     address = str(tmp_path / "a.db")
-    _execute(
+    execute(
         f"{address}/t",
         "create table t (born date, seen timestamp, alive boolean, zip text, n integer)",
         "insert into t values ('1980-02-29', '2024-01-02 03:04:05', 1, '01234', 7), "
@@ -201,13 +186,13 @@ def test_sqlite_texts_declared_as_dates_are_dates(tmp_path: Path) -> None:
 def test_sqlite_columns_of_mixed_types_become_texts(tmp_path: Path) -> None:
     address = f"{tmp_path / 'a.db'}/t"
     rows = ", ".join(["(1)"] * 3000)
-    _execute(address, "create table t (a)", f"insert into t values {rows}", "insert into t values ('x')")
+    execute(address, "create table t (a)", f"insert into t values {rows}", "insert into t values ('x')")
     assert io.read(address).column("a").to_pylist()[-2:] == ["1", "x"]
 
 
 @pytest.mark.postgres
 def test_postgresql_numerics_and_schemas(postgres: Postgres) -> None:
-    _execute(
+    execute(
         postgres.address,
         "drop schema if exists ward cascade",
         "create schema ward",
@@ -308,7 +293,7 @@ def test_readers_see_the_old_release_or_the_new_one(where: Where) -> None:
 @pytest.mark.parametrize("where", ["postgresql"], indirect=True)
 def test_views_and_rights_outlive_a_new_release(where: Where, postgres: Postgres) -> None:
     shoal.anonymize(people(), POLICY, algorithm="mondrian").write(where("release"))
-    _execute(postgres.address, "create view summary as select town, count(*) as n from release group by town")
+    execute(postgres.address, "create view summary as select town, count(*) as n from release group by town")
     shoal.anonymize(people(90), POLICY, algorithm="mondrian").write(where("release"))
     assert sum(io.read(where("summary")).column("n").to_pylist()) == 90
     with pytest.raises(WriteError, match=r"other objects depend.*Nothing was changed"):
@@ -325,7 +310,7 @@ def test_a_lost_connection_leaves_the_old_release(where: Where, postgres: Postgr
     assert address is not None
 
     def cut(_: pa.Table) -> None:
-        _execute(
+        execute(
             postgres.address,
             "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()",
         )

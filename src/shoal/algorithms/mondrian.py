@@ -16,7 +16,7 @@ from ..progress import Run
 from .base import Algorithm
 
 if TYPE_CHECKING:
-    from ..kernels.mondrian import Rows
+    from ..kernels.rows import Rows
     from ..kernels.rules import Rules
 
 _FILL = 1 << 14  # rows that stay in the processor's cache while every column is written into them
@@ -81,7 +81,7 @@ class Mondrian(Algorithm):
 
 def _rows(encoded: Encoded) -> Rows:
     """Return the codes row by row, each column in 1, 2 or 4 bytes."""
-    from ..kernels.mondrian import Rows
+    from ..kernels.rows import Rows
 
     n = encoded.records
     width = np.array([np.dtype(narrowest(column.size)).itemsize for column in encoded.quasi])

@@ -16,27 +16,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .counting import count_bits, count_codes, sort_numbers
+from .counting import count_codes, sort_numbers
+from .rows import DISTINCT, HIGH, LOW, Rows, collect_columns, gather_codes
 from .rules import Rules
 from .space import LINE, SET, TREE, Space, tree_cost
 from .stats import Stats, add_record, clear_stats, make_stats, stats_ok
 
-_WORD = 64  # columns of fewer codes (null included) are collected as bits of one word
-_BLOCK = 512  # rows that stay in the processor's first cache while every column looks at them
 _STRAYS = 4096  # rows on the wrong side of a cut that are listed at a time
-_FAR = 1 << 62
-
-_LOW, _HIGH, _DISTINCT, _WIDTH = range(4)  # rows of `Work.columns`
-
-
-class Rows(NamedTuple):
-    """Rows of codes, each in 1, 2 or 4 bytes: the same memory, seen as numbers of each width."""
-
-    bytes: NDArray[np.uint8]  # [n, stride]
-    halves: NDArray[np.uint16]  # [n, stride / 2]
-    words: NDArray[np.int32]  # [n, stride / 4]
-    width: NDArray[np.int64]  # [q] bytes of the codes of each column
-    at: NDArray[np.int64]  # [q] where they stand in a row of the array of that width
+_WIDTH = 3  # the row of `Work.columns` behind those that `collect_columns` fills in
 
 
 class Work(NamedTuple):
@@ -89,115 +76,27 @@ def make_work(rows: Rows, space: Space, k: int, relaxed: bool) -> Work:
 
 
 @njit(cache=True)
-def _word(rows: NDArray[np.uint8], at: int, begin: int, end: int) -> int:
-    """Return the codes below 64 of some rows as bits."""
-    found = np.uint64(0)
-    for i in range(begin, end):
-        found |= np.uint64(1) << np.uint64(rows[i, at])
-    return found
-
-
-@njit(cache=True)
-def _extremes(
-    rows: NDArray[np.integer], at: int, begin: int, end: int, low: int, high: int
-) -> tuple[int, int]:
-    """Return the least and greatest code of some rows and of the two given."""
-    for i in range(begin, end):
-        low = min(low, np.int64(rows[i, at]))
-        high = max(high, np.int64(rows[i, at]))
-    return low, high
-
-
-@njit(cache=True)
-def _look(
-    rows: Rows,
-    begin: int,
-    end: int,
-    size: NDArray[np.int32],
-    bits: NDArray[np.uint64],
-    columns: NDArray[np.int64],
-) -> None:
-    """Add some rows to the extremes of every column, or to its codes as bits."""
-    for j in range(len(size)):
-        at = rows.at[j]
-        if size[j] < _WORD:
-            bits[j] |= _word(rows.bytes, at, begin, end)
-            continue
-        low, high = columns[_LOW, j], columns[_HIGH, j]
-        if rows.width[j] == 1:
-            low, high = _extremes(rows.bytes, at, begin, end, low, high)
-        elif rows.width[j] == 2:
-            low, high = _extremes(rows.halves, at, begin, end, low, high)
-        else:
-            low, high = _extremes(rows.words, at, begin, end, low, high)
-        columns[_LOW, j], columns[_HIGH, j] = low, high
-
-
-@njit(cache=True)
-def _collect(
-    rows: Rows,
-    begin: int,
-    end: int,
-    size: NDArray[np.int32],
-    bits: NDArray[np.uint64],
-    columns: NDArray[np.int64],
-) -> None:
-    """Fill in the extremes of every column, and the number of distinct codes where a word can tell it."""
-    for j in range(len(size)):
-        bits[j] = np.uint64(0)
-        columns[_LOW, j], columns[_HIGH, j] = _FAR, -1
-    for block in range(begin, end, _BLOCK):
-        _look(rows, block, min(end, block + _BLOCK), size, bits, columns)
-    for j in range(len(size)):
-        if size[j] < _WORD:
-            smeared = bits[j]
-            for step in (1, 2, 4, 8, 16, 32):
-                smeared |= smeared >> np.uint64(step)
-            columns[_LOW, j] = count_bits((bits[j] - np.uint64(1)) & ~bits[j])
-            columns[_HIGH, j] = count_bits(smeared) - 1
-            columns[_DISTINCT, j] = count_bits(bits[j])
-        else:
-            columns[_DISTINCT, j] = 1 if columns[_LOW, j] == columns[_HIGH, j] else -1
-
-
-@njit(cache=True)
-def _gather(rows: Rows, j: int, begin: int, end: int, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Copy one column of a node, and return the copy."""
-    at = rows.at[j]
-    if rows.width[j] == 1:
-        for i in range(begin, end):
-            codes[i - begin] = rows.bytes[i, at]
-    elif rows.width[j] == 2:
-        for i in range(begin, end):
-            codes[i - begin] = rows.halves[i, at]
-    else:
-        for i in range(begin, end):
-            codes[i - begin] = rows.words[i, at]
-    return codes[: end - begin]
-
-
-@njit(cache=True)
 def _count_distinct(work: Work, space: Space, j: int, begin: int, end: int, mark: int) -> None:
     """Count the different codes of column `j` in a node, null included, unless that is known."""
-    if work.columns[_DISTINCT, j] >= 0:
+    if work.columns[DISTINCT, j] >= 0:
         return
-    most = work.columns[_HIGH, j] - work.columns[_LOW, j] + 1
+    most = work.columns[HIGH, j] - work.columns[LOW, j] + 1
     start = space.start[j]
     distinct = 0
-    for code in _gather(work.rows, j, begin, end, work.codes):
+    for code in gather_codes(work.rows, j, begin, end, work.codes):
         at = start + code
         if work.seen[at] != mark:
             work.seen[at] = mark
             distinct += 1
             if distinct == most:
                 break
-    work.columns[_DISTINCT, j] = distinct
+    work.columns[DISTINCT, j] = distinct
 
 
 @njit(cache=True)
 def _measure(work: Work, space: Space, begin: int, end: int, mark: int) -> None:
     """Fill in the extremes and the cost of every column: `spread_cost`, without a call for each."""
-    _collect(work.rows, begin, end, space.size, work.bits, work.columns)
+    collect_columns(work.rows, begin, end, space.size, work.bits, work.columns)
     low, high, distinct, width = work.columns
     for j in range(len(width)):
         full = np.int64(space.full[j])
@@ -222,7 +121,7 @@ def _widest(work: Work, space: Space, begin: int, end: int, mark: int) -> int:
 
     Ties go to the column with more distinct codes, then to the first.
     """
-    distinct, width = work.columns[_DISTINCT], work.columns[_WIDTH]
+    distinct, width = work.columns[DISTINCT], work.columns[_WIDTH]
     best = -1
     for j in range(len(width)):
         if width[j] == 0:
@@ -370,8 +269,8 @@ def _last_tied(work: Work, codes: NDArray[np.int32], begin: int, code: int, want
 @njit(cache=True)
 def _propose_special(work: Work, space: Space, k: int, j: int, begin: int, end: int) -> int:
     """Separate null from values, or the children of the common ancestor; return the number of parts or 0."""
-    low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
-    values, counts, codes = work.values, work.counts, _gather(work.rows, j, begin, end, work.codes)
+    low, high = work.columns[LOW, j], work.columns[HIGH, j]
+    values, counts, codes = work.values, work.counts, gather_codes(work.rows, j, begin, end, work.codes)
     runs = count_codes(codes, low, high, values, counts, work.histogram)
     if high == space.size[j]:
         nulls = counts[runs - 1]
@@ -405,8 +304,8 @@ def _median_run(runs: int, half: int, counts: NDArray[np.int32]) -> tuple[int, i
 @njit(cache=True)
 def _propose_median(work: Work, space: Space, k: int, j: int, begin: int, end: int, relaxed: bool) -> int:
     """Cut near the middle; return the number of parts, 0 when one has fewer than `k` records."""
-    values, counts, codes = work.values, work.counts, _gather(work.rows, j, begin, end, work.codes)
-    low, high = work.columns[_LOW, j], work.columns[_HIGH, j]
+    values, counts, codes = work.values, work.counts, gather_codes(work.rows, j, begin, end, work.codes)
+    low, high = work.columns[LOW, j], work.columns[HIGH, j]
     runs = count_codes(codes, low, high, values, counts, work.histogram)
     m = end - begin
     half = (m + 1) // 2
@@ -475,7 +374,7 @@ def cut_some(
             _measure(work, space, begin, end, nodes)
             j = _widest(work, space, begin, end, nodes)
         while j >= 0:
-            if space.geometry[j] == TREE or work.columns[_HIGH, j] == space.size[j]:
+            if space.geometry[j] == TREE or work.columns[HIGH, j] == space.size[j]:
                 parts = _propose_special(work, space, rules.k, j, begin, end)
                 if parts > 0 and (rules.plain or _all_hold(work, parts, sensitive, stats, rules)):
                     break
