@@ -18,6 +18,19 @@ _LIBRARIES = ("numpy", "numba", "pyarrow")
 
 def manifest_of(release: Described) -> dict[str, Any]:
     """Return what `Described.manifest` returns."""
+    provenance = release.evidence.provenance
+    return made_and_kept(
+        release,
+        {
+            **({"levels": release.levels} if release.levels is not None else {}),
+            **({"noise": provenance["noise"]} if "noise" in provenance else {}),
+            **({"refinement": _without_curve(release.refinement)} if release.refinement else {}),
+        },
+    )
+
+
+def made_and_kept(release: Any, more: dict[str, Any]) -> dict[str, Any]:
+    """Return how a release of any engine was made, `more` of its own, and what it keeps."""
     evidence = release.evidence.to_dict()
     provenance = evidence.pop("provenance")
     found: dict[str, Any] = plain(
@@ -26,9 +39,7 @@ def manifest_of(release: Described) -> dict[str, Any]:
             "policy": describe_policy(release.policy),
             "algorithm": {"name": release.algorithm.name, "parameters": release.algorithm.to_dict()},
             "seed": release.seed,
-            **({"levels": release.levels} if release.levels is not None else {}),
-            **({"noise": provenance["noise"]} if "noise" in provenance else {}),
-            **({"refinement": _without_curve(release.refinement)} if release.refinement else {}),
+            **more,
             "evidence": evidence,
             "metrics": release.metrics,
         }

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.algorithms.auto import Auto, loss_of
+from shoal.algorithms.auto import Auto, _effort, loss_of
 from shoal.algorithms.k_member import KMember
 from shoal.algorithms.mondrian import Mondrian
 from shoal.encoding import Encoded, encode
@@ -254,3 +254,15 @@ def test_what_else_is_promised_or_allowed_is_not_proved() -> None:
         told = shoal.anonymize(table, policy).evidence.provenance["auto"]
         assert len(told["tried"]) > 1
         assert "proved" not in told["because"]
+
+
+def test_a_move_is_dearer_where_promises_make_classes_larger() -> None:
+    table = {"age": [1, 2, 3, 4], "disease": ["a", "b", "a", "b"]}
+    plain = shoal.Policy(quasi=["age"], sensitive=["disease"], models=[shoal.KAnonymity(2)])
+    promising = shoal.Policy(
+        quasi=["age"], sensitive=["disease"], models=[shoal.KAnonymity(2), shoal.LDiversity(2)]
+    )
+    without, beside = (one.compile(shoal.encode(table, one)) for one in (plain, promising))
+    assert _effort(without, 2.0, 4) < _effort(beside, 2.0, 4) < _effort(beside, 8.0, 4)
+    assert _effort(beside, 8.0, 4) > 2 * _effort(without, 8.0, 4)
+    assert _effort(without, 1.0, 4) == _effort(without, 2.0, 4)  # no class is smaller than k

@@ -73,22 +73,9 @@ class SparkRelease:
 
     def manifest(self) -> dict[str, Any]:
         """Return what is written beside the files: how it was made and what it keeps; no cell values."""
-        from ...manifest import describe_policy, plain
+        from ...manifest import made_and_kept
 
-        evidence = self.evidence.to_dict()
-        provenance = evidence.pop("provenance")
-        found: dict[str, Any] = plain(
-            {
-                "versions": provenance["versions"],
-                "policy": describe_policy(self.policy),
-                "algorithm": {"name": self.algorithm.name, "parameters": self.algorithm.to_dict()},
-                "engine": {"name": "spark", "cells": self.cells},
-                "seed": self.seed,
-                "evidence": evidence,
-                "metrics": self.metrics,
-            }
-        )
-        return found
+        return made_and_kept(self, {"engine": {"name": "spark", "cells": self.cells}})
 
     def write(self, path: str, *, replace: bool = False) -> Evidence:
         """Write the table as Parquet: to a staging path, read back, verified, and only then renamed.
